@@ -9,6 +9,7 @@
 #include "command.h"
 #include "estimate/shared_fabric.h"
 #include "network/collective_comparison.h"
+#include "progress.h"
 #include "report/network/network_report.h"
 
 namespace orrery::cli {
@@ -33,8 +34,10 @@ Result<int> collective_command(const CollectiveOptions& options, const Common& c
     ORRERY_TRY(only, at("--algorithm", parse_enum<ProgramAlgorithm>(options.algorithm)));
   }
   ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
+  Progress progress(!common.quiet);
   ORRERY_TRY(const auto comparison,
-             compare_collective(cluster, catalog, kind, payload, options.ranks, only));
+             compare_collective(cluster, catalog, kind, payload, options.ranks, only,
+                                [&](double share) { progress.show(share, "simulating"); }));
   return print(common.json ? to_json(collective_json(comparison))
                            : collective_text(comparison, text_style()));
 }

@@ -23,7 +23,8 @@ Result<void> check(const LevelTopology& t) {
                      "wiring", "leave out `switches` and `rails`, or write `wiring: switched`");
   }
   if ((t.wiring == LevelWiring::torus) == t.dimensions.empty()) {
-    return bad_input(t.dimensions.empty() ? "a torus without dimensions" : "dimensions of no torus",
+    return bad_input(t.dimensions.empty() ? "a torus without dimensions"
+                                          : "dimensions, and the wiring is not a torus",
                      "dimensions", "`wiring: torus` and `dimensions: [4, 4, 4]` go together");
   }
   if (t.dimensions.size() > 6 ||

@@ -14,7 +14,7 @@ const Fields<JobPlacement>& fields_of(const JobPlacement*) {
           .required<&JobPlacement::name>("identifier")
           .required<&JobPlacement::accelerators>("that it has")
           .optional<&JobPlacement::first>("its first accelerator of the fabric")
-          .optional<&JobPlacement::every>("its nodes are every so-many-th one");
+          .optional<&JobPlacement::every>("it has every n-th node");
   return table;
 }
 

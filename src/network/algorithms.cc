@@ -508,28 +508,42 @@ std::optional<Program> pairwise(Kind kind, const ProgramShape& shape) {
   return out;
 }
 
-using MakeProgram = std::optional<Program> (*)(Kind, const ProgramShape&);
-constexpr std::array<MakeProgram, 14> kMakers = {ring,
-                                                 bidirectional_ring,
-                                                 tree,
-                                                 double_tree,
-                                                 recursive_doubling,
-                                                 halving_doubling,
-                                                 bruck,
-                                                 chain,
-                                                 binomial,
-                                                 hierarchical,
-                                                 in_switch,
-                                                 direct,
-                                                 pairwise,
-                                                 pxn};
-
 }  // namespace
 
 std::optional<Program> program_of(ProgramAlgorithm algorithm, CollectiveKind kind,
                                   const ProgramShape& shape) {
   if (shape.ranks() < 2) return std::nullopt;
-  return kMakers[static_cast<std::size_t>(algorithm)](kind, shape);
+  switch (algorithm) {
+    case ProgramAlgorithm::ring:
+      return ring(kind, shape);
+    case ProgramAlgorithm::bidirectional_ring:
+      return bidirectional_ring(kind, shape);
+    case ProgramAlgorithm::tree:
+      return tree(kind, shape);
+    case ProgramAlgorithm::double_tree:
+      return double_tree(kind, shape);
+    case ProgramAlgorithm::recursive_doubling:
+      return recursive_doubling(kind, shape);
+    case ProgramAlgorithm::halving_doubling:
+      return halving_doubling(kind, shape);
+    case ProgramAlgorithm::bruck:
+      return bruck(kind, shape);
+    case ProgramAlgorithm::chain:
+      return chain(kind, shape);
+    case ProgramAlgorithm::binomial:
+      return binomial(kind, shape);
+    case ProgramAlgorithm::hierarchical:
+      return hierarchical(kind, shape);
+    case ProgramAlgorithm::in_switch:
+      return in_switch(kind, shape);
+    case ProgramAlgorithm::direct:
+      return direct(kind, shape);
+    case ProgramAlgorithm::pairwise:
+      return pairwise(kind, shape);
+    case ProgramAlgorithm::pxn:
+      return pxn(kind, shape);
+  }
+  return std::nullopt;
 }
 
 std::uint32_t best_pieces(Bytes payload, double stages, Seconds latency, BytesPerSecond rate) {

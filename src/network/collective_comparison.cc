@@ -100,18 +100,23 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
   return levels;
 }
 
-std::optional<ProgramShape> shape_of_first(std::uint32_t ranks,
-                                           std::span<const FabricLevel> levels) {
+Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels) {
   ProgramShape out;
   std::uint32_t inside = 1;
+  const auto fills = [&](std::uint32_t size) -> Result<void> {
+    if (size % inside == 0) return {};
+    return bad_input(std::to_string(ranks) + " ranks leave a unit of " + std::to_string(inside) +
+                         " accelerators partly empty",
+                     "ranks", "a multiple of " + std::to_string(inside));
+  };
   for (const FabricLevel& level : levels) {
     const auto here = static_cast<std::uint32_t>(std::min<std::int64_t>(ranks, level.accelerators));
     if (here == inside) continue;
-    if (here % inside != 0) return std::nullopt;
+    ORRERY_RETURN_IF_ERROR(fills(here));
     out.members.push_back(here);
     inside = here;
   }
-  if (ranks % inside != 0) return std::nullopt;
+  ORRERY_RETURN_IF_ERROR(fills(ranks));
   return out;
 }
 
@@ -136,23 +141,24 @@ ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 CollectiveKind kind, Bytes payload,
                                                 std::int64_t ranks,
-                                                std::optional<ProgramAlgorithm> only) {
+                                                std::optional<ProgramAlgorithm> only,
+                                                const std::function<void(double)>& progress) {
   if (ranks == 0) ranks = cluster.accelerators;
   if (ranks < 2 || ranks > cluster.accelerators) {
     return bad_input(std::to_string(ranks) + " ranks on the " +
                          std::to_string(cluster.accelerators) + " accelerators of " + cluster.name,
                      "ranks", "from 2 to " + std::to_string(cluster.accelerators));
   }
+  if (ranks > kMostSimulatedRanks) {
+    return bad_input(std::to_string(ranks) + " ranks are too many to simulate their flows", "ranks",
+                     "at most " + std::to_string(kMostSimulatedRanks) +
+                         "; orrery estimate prices larger groups by closed forms");
+  }
   ORRERY_TRY(
       const CollectiveParameters parameters,
       load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
   const auto members = static_cast<std::uint32_t>(ranks);
-  const auto shape = shape_of_first(members, cluster.levels);
-  if (!shape) {
-    return bad_input(
-        std::to_string(ranks) + " ranks do not fill the units of " + cluster.name + " evenly",
-        "ranks", "a multiple of " + std::to_string(cluster.levels.front().accelerators));
-  }
+  ORRERY_TRY(const ProgramShape shape, shape_of_first(members, cluster.levels));
   std::vector<std::int64_t> domains;
   for (const FabricLevel& level : cluster.levels) domains.push_back(level.accelerators);
   const GroupShape group = group_shape(static_cast<int>(ranks), 1, domains);
@@ -172,6 +178,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
 
   for (std::size_t i = 0; i < enumerators<ProgramAlgorithm>(); ++i) {
     const auto algorithm = static_cast<ProgramAlgorithm>(i);
+    if (progress) progress(static_cast<double>(i) / enumerators<ProgramAlgorithm>());
     if (only && algorithm != *only) continue;
     if (algorithm == ProgramAlgorithm::in_switch &&
         (!path.reduces_in_switch || parameters.in_switch.efficiency <= 0)) {
@@ -181,7 +188,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
         algorithm != ProgramAlgorithm::hierarchical) {
       continue;
     }
-    ProgramShape shaped = *shape;
+    ProgramShape shaped = shape;
     reached.levels = library_levels(cluster.levels, parameters, kind, algorithm,
                                     out.library.protocol, StepLatency::of_ring);
     const FabricLevel& last = reached.levels[shaped.members.size() - 1];

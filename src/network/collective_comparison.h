@@ -13,6 +13,7 @@
 // ring's step for every send.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,9 +36,11 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         StepLatency latency);
 
 // The first `ranks` accelerators as programs see them: one entry for each level that joins more of
-// them than the level inside. Empty: they do not fill its units evenly.
-std::optional<ProgramShape> shape_of_first(std::uint32_t ranks,
-                                           std::span<const FabricLevel> levels);
+// them than the level inside. Errors: they do not fill the units of a level evenly.
+Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels);
+
+// Ranks that are simulated at most.
+inline constexpr std::int64_t kMostSimulatedRanks = 8192;
 
 // The algorithms of the cost model as programs.
 ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm);
@@ -74,12 +77,13 @@ struct CollectiveComparison {
 // The difference beyond which the closed form and the flows are said to disagree.
 inline constexpr double kAgree = 0.1;
 
-// `ranks` 0: all accelerators. `only` empty: every algorithm that offers the collective. Errors: more
-// ranks than there are; ranks that do not fill the units of a level evenly; an algorithm that does not
-// offer the collective.
+// `ranks` 0: all accelerators. `only` empty: every algorithm that offers the collective. `progress` is
+// told the share that is done. Errors: more ranks than there are or than are simulated; ranks that do
+// not fill the units of a level evenly; an algorithm that does not offer the collective.
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 CollectiveKind kind, Bytes payload,
                                                 std::int64_t ranks,
-                                                std::optional<ProgramAlgorithm> only);
+                                                std::optional<ProgramAlgorithm> only,
+                                                const std::function<void(double)>& progress = {});
 
 }  // namespace orrery

@@ -16,10 +16,13 @@ struct Wire {
   std::uint32_t level = 0;
   double capacity = 0;
   double latency = 0;
+  std::uint32_t bundle = 0;
 };
 
-std::uint32_t units_of(std::uint32_t accelerators, std::uint32_t size) {
-  return (accelerators + size - 1) / size;
+// Of choices that are made one after another, at most so many that indices do not overflow.
+std::uint64_t combined(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 48U;
+  return a >= kMost / std::max<std::uint64_t>(1, b) ? kMost : a * b;
 }
 
 double usable(const FabricLevel& level) { return level.bandwidth.value() * level.efficiency; }
@@ -42,6 +45,7 @@ class NetworkBuilder {
     for (std::size_t l = 0; l < cluster_.levels.size(); ++l) {
       ORRERY_RETURN_IF_ERROR(at("levels[" + std::to_string(l) + "]: topology", add_tier(l)));
     }
+    ORRERY_RETURN_IF_ERROR(check_links());
     add_scale_up();
     if (cluster_.levels.size() > 1) add_network();
     finish();
@@ -113,8 +117,14 @@ class NetworkBuilder {
                            "switches", "a multiple of the rails");
         }
       }
+      const std::int64_t switches =
+          std::int64_t{units_of(net_.accelerators_, tier.size)} * tier.switches;
+      if (switches > kMostNetworkLinks) {
+        return bad_input(std::to_string(switches) + " switches are more than a network graph holds",
+                         "switches", "at most " + std::to_string(kMostNetworkLinks) + " in all");
+      }
       tier.first = vertices_;
-      vertices_ += units_of(net_.accelerators_, tier.size) * tier.switches;
+      vertices_ += static_cast<std::uint32_t>(switches);
     }
     net_.tiers_.push_back(tier);
     if (tier.rails && outermost) {
@@ -131,8 +141,28 @@ class NetworkBuilder {
     return {};
   }
 
-  void wire(std::uint32_t a, std::uint32_t b, std::size_t level, double capacity, double latency) {
-    wires_.push_back({a, b, static_cast<std::uint32_t>(level), capacity, latency});
+  // About as many links as will be wired.
+  Result<void> check_links() const {
+    double links = 0;
+    for (std::size_t l = 0; l < net_.tiers_.size(); ++l) {
+      const Network::Tier& tier = net_.tiers_[l];
+      const std::uint32_t size = l == 0 ? 1 : net_.tiers_[l - 1].size;
+      const double below = l < 2 ? 1 : net_.tiers_[l - 1].switches;
+      const double above = tier.wiring == LevelWiring::switched ? tier.switches
+                           : tier.wiring == LevelWiring::mesh
+                               ? units_of(tier.size, size) * 0.5
+                               : static_cast<double>(net_.dimensions_.size());
+      links += units_of(net_.accelerators_, size) * above * (tier.planes ? 1 : below);
+    }
+    if (links <= static_cast<double>(kMostNetworkLinks)) return {};
+    return bad_input(std::to_string(std::llround(links)) +
+                         " links between accelerators and switches are more than a graph holds",
+                     "switches", "at most " + std::to_string(kMostNetworkLinks));
+  }
+
+  void wire(std::uint32_t a, std::uint32_t b, std::size_t level, double capacity, double latency,
+            std::uint32_t bundle) {
+    wires_.push_back({a, b, static_cast<std::uint32_t>(level), capacity, latency, bundle});
   }
 
   void add_scale_up() {
@@ -143,13 +173,14 @@ class NetworkBuilder {
     for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
       const std::uint32_t first = net_.unit(0, a) * tier.size;
       if (tier.wiring == LevelWiring::switched) {
+        const std::uint32_t bundle = bundles_++;
         for (std::uint32_t s = 0; s < tier.switches; ++s) {
-          wire(a, net_.switch_of(0, a, s), 0, capacity / tier.switches, latency / 2);
+          wire(a, net_.switch_of(0, a, s), 0, capacity / tier.switches, latency / 2, bundle);
         }
       } else if (tier.wiring == LevelWiring::mesh) {
         const std::uint32_t end = std::min(net_.accelerators_, first + tier.size);
         for (std::uint32_t b = a + 1; b < end; ++b) {
-          wire(a, b, 0, capacity / (tier.size - 1), latency);
+          wire(a, b, 0, capacity / (tier.size - 1), latency, bundles_++);
         }
       } else {
         add_torus_links(a, first, capacity, latency);
@@ -167,7 +198,7 @@ class NetworkBuilder {
       const std::uint32_t next = place + 1 < d ? a + stride : a - stride * (d - 1);
       const bool wraps_double = d == 2 && place == 1;
       if (d > 1 && !wraps_double) {
-        wire(a, next, 0, capacity / ports * (d == 2 ? 2 : 1), latency);
+        wire(a, next, 0, capacity / ports * (d == 2 ? 2 : 1), latency, bundles_++);
       }
       stride *= d;
     }
@@ -186,15 +217,15 @@ class NetworkBuilder {
     if (direct) {
       for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
         const std::uint32_t which = tier.rails ? net_.rail(a) : 0;
-        wire(a, net_.switch_of(1, a, which), 1,
-             tier.rails ? std::min(card, usable(first)) / first.oversubscription : card, half);
+        wire(a, net_.switch_of(1, a, which), 1, usable(first) / first.oversubscription, half,
+             bundles_++);
       }
     } else {
       net_.has_nodes_ = true;
       net_.nodes_first_ = vertices_;
       vertices_ += units_of(net_.accelerators_, net_.tiers_[0].size);
       for (std::uint32_t a = 0; a < net_.accelerators_; ++a) {
-        wire(a, net_.nodes_first_ + net_.unit(0, a), 1, card, half / 2);
+        wire(a, net_.nodes_first_ + net_.unit(0, a), 1, card, half / 2, bundles_++);
       }
       add_uplinks(1, half / 2);
     }
@@ -218,39 +249,55 @@ class NetworkBuilder {
     const std::uint32_t lowers = l == 1 ? 1 : net_.tiers_[l - 1].switches;
     const double total = size * usable(level) / level.oversubscription;
     const std::uint32_t units = units_of(net_.accelerators_, size);
+    const std::uint32_t rails = l > 1 && net_.tiers_[l - 1].rails ? net_.tiers_[1].switches : 1;
     for (std::uint32_t u = 0; u < units; ++u) {
       if (tier.wiring == LevelWiring::mesh) {
         const std::uint32_t peers = units_of(tier.size, size) - 1;
         for (std::uint32_t v = u + 1; v < units; ++v) {
+          const std::uint32_t bundle = bundles_++;
           for (std::uint32_t s = 0; s < lowers; ++s) {
-            wire(lower(l, u, s), lower(l, v, s), l, total / peers / lowers, latency * 2);
+            wire(lower(l, u, s), lower(l, v, s), l, total / peers / lowers, latency * 2, bundle);
           }
         }
         continue;
       }
+      const std::uint32_t bundle = bundles_;
+      bundles_ += rails;
       for (std::uint32_t t = 0; t < tier.switches; ++t) {
         const std::uint32_t upper = net_.switch_of(l, u * size, t);
-        if (tier.planes) {
-          wire(lower(l, u, t % lowers), upper, l, total / tier.switches, latency);
-        } else {
-          for (std::uint32_t s = 0; s < lowers; ++s) {
-            wire(lower(l, u, s), upper, l, total / tier.switches / lowers, latency);
-          }
+        const std::uint32_t first = tier.planes ? t % lowers : 0;
+        const std::uint32_t end = tier.planes ? first + 1 : lowers;
+        for (std::uint32_t s = first; s < end; ++s) {
+          wire(lower(l, u, s), upper, l, total / tier.switches / (tier.planes ? 1 : lowers),
+               latency, bundle + s % rails);
         }
       }
     }
   }
 
   void finish() {
-    net_.links_.reserve(2 * wires_.size());
+    struct Placed {
+      DirectedLink link;
+      std::uint32_t bundle;  // twice that of the wire, and one more on the way back
+    };
+    std::vector<Placed> placed;
+    placed.reserve(2 * wires_.size());
     for (const Wire& w : wires_) {
       const BytesPerSecond capacity(w.capacity);
-      net_.links_.push_back({w.a, w.b, w.level, capacity, Seconds(w.latency)});
-      net_.links_.push_back({w.b, w.a, w.level, capacity, Seconds(w.latency)});
+      placed.push_back({{w.a, w.b, w.level, capacity, Seconds(w.latency)}, 2 * w.bundle});
+      placed.push_back({{w.b, w.a, w.level, capacity, Seconds(w.latency)}, 2 * w.bundle + 1});
     }
-    std::ranges::sort(net_.links_, [](const DirectedLink& a, const DirectedLink& b) {
-      return a.from != b.from ? a.from < b.from : a.to < b.to;
+    wires_ = {};
+    std::ranges::sort(placed, [](const Placed& a, const Placed& b) {
+      return a.link.from != b.link.from ? a.link.from < b.link.from : a.link.to < b.link.to;
     });
+    std::vector<LinkBundle> of_bundle(2 * std::size_t{bundles_}, {0, 0});
+    for (const Placed& p : placed) {
+      LinkBundle& bundle = of_bundle[p.bundle];
+      if (bundle.links++ == 0) bundle.first = static_cast<std::uint32_t>(net_.links_.size());
+      net_.links_.push_back(p.link);
+    }
+    for (const Placed& p : placed) net_.bundles_.push_back(of_bundle[p.bundle]);
     net_.offsets_.assign(vertices_ + 1, 0);
     for (const DirectedLink& link : net_.links_) ++net_.offsets_[link.from + 1];
     std::partial_sum(net_.offsets_.begin(), net_.offsets_.end(), net_.offsets_.begin());
@@ -259,6 +306,7 @@ class NetworkBuilder {
   const Cluster& cluster_;
   Network net_;
   std::uint32_t vertices_ = 0;
+  std::uint32_t bundles_ = 0;
   std::vector<Wire> wires_;
 };
 
@@ -318,26 +366,26 @@ std::uint64_t Network::choices(std::size_t top, bool below) const {
     const Tier& lower = tiers_[l - 1];
     if (tiers_[l].planes) continue;
     // With rails, only the switches of the own one are below.
-    out *= lower.rails ? lower.switches / tiers_[1].switches : lower.switches;
+    out = combined(out, lower.rails ? lower.switches / tiers_[1].switches : lower.switches);
   }
   return out;
 }
 
 std::uint64_t Network::shortest_paths(std::uint32_t from, std::uint32_t to) const {
   const std::uint32_t via = crossing_peer(from, to);
-  if (via != from) return shortest_paths(from, via) * shortest_paths(via, to);
+  if (via != from) return combined(shortest_paths(from, via), shortest_paths(via, to));
   const std::size_t top = top_level(from, to);
   const Tier& tier = tiers_[top];
   if (top == 0) return tier.wiring == LevelWiring::switched ? tier.switches : 1;
   if (tier.wiring == LevelWiring::mesh) {
     const std::uint64_t lowers = top == 1 ? 1 : tiers_[top - 1].switches;
     const std::uint64_t down = top > 2 ? choices(top - 1, true) : 1;
-    return lowers * down * down;
+    return combined(lowers, combined(down, down));
   }
   std::uint64_t joined = tier.switches;
   if (tier.rails) joined /= tiers_[1].switches;  // the switches of the rail
   const std::uint64_t side = choices(top, true);
-  return joined * side * side;
+  return combined(joined, combined(side, side));
 }
 
 std::uint64_t Network::paths(std::uint32_t from, std::uint32_t to) const {
@@ -454,84 +502,6 @@ void Network::append_path(std::uint32_t from, std::uint32_t to, std::uint64_t in
     out.push_back(link(at, next));
     at = next;
   }
-}
-
-// Links from the lower half of the units of the outermost level to the upper half; a switch that
-// joins both stands on the side where it costs less.
-BytesPerSecond Network::bisection() const {
-  const std::uint32_t unit = tiers_.size() < 2 ? 1 : tiers_[tiers_.size() - 2].size;
-  const std::uint32_t half = units_of(accelerators_, unit) / 2 * unit;
-  std::vector<std::uint8_t> reaches(vertices());  // bit 0: the lower half, bit 1: the upper
-  const auto reach = [&](std::uint32_t vertex, std::uint32_t u, std::uint32_t size) {
-    reaches[vertex] = static_cast<std::uint8_t>(
-        (u * size < half ? 1 : 0) | (std::min((u + 1) * size, accelerators_) > half ? 2 : 0));
-  };
-  for (std::uint32_t a = 0; a < accelerators_; ++a) reach(a, a, 1);
-  for (const Tier& tier : tiers_) {
-    for (std::uint32_t i = 0; i < units_of(accelerators_, tier.size) * tier.switches; ++i) {
-      reach(tier.first + i, i / tier.switches, tier.size);
-    }
-  }
-  for (std::uint32_t v = nodes_first_; has_nodes_ && v < vertices(); ++v) {
-    reach(v, v - nodes_first_, tiers_[0].size);
-  }
-  std::vector<double> lower(vertices()), upper(vertices());
-  BytesPerSecond cut;
-  for (const DirectedLink& link : links_) {
-    if (reaches[link.from] == 1 && reaches[link.to] == 2) cut += link.capacity;
-    if (reaches[link.to] == 3 && reaches[link.from] != 3) {
-      (reaches[link.from] == 1 ? lower : upper)[link.to] += link.capacity.value();
-    }
-  }
-  for (std::uint32_t v = 0; v < vertices(); ++v) {
-    if (reaches[v] == 3) cut += BytesPerSecond(std::min(lower[v], upper[v]));
-  }
-  return cut;
-}
-
-NetworkFigures figures_of(const Network& network, std::string cluster) {
-  NetworkFigures out;
-  out.cluster = std::move(cluster);
-  out.accelerators = network.accelerators();
-  out.switches = network.vertices() - network.accelerators();
-  out.links = std::ssize(network.links()) / 2;
-  out.bisection = network.bisection();
-  for (std::size_t l = 0; l < network.levels().size(); ++l) {
-    const FabricLevel& level = network.levels()[l];
-    const LevelTopology topology = level.topology.value_or(LevelTopology{});
-    LevelFigures row;
-    row.name = level.name;
-    row.wiring = topology.wiring;
-    row.rails = topology.rails;
-    row.unit = level.accelerators;
-    row.units = units_of(network.accelerators(), static_cast<std::uint32_t>(level.accelerators));
-    row.switches = network.switches(l);
-    row.oversubscription = level.oversubscription;
-    row.latency = level.latency;
-    const std::int64_t below = l == 0 ? 1 : network.levels()[l - 1].accelerators;
-    row.uplinks =
-        BytesPerSecond(usable(level) * static_cast<double>(below)) / level.oversubscription;
-    out.levels.push_back(std::move(row));
-  }
-  for (const DirectedLink& link : network.links()) {
-    LevelFigures& row = out.levels[link.level];
-    if (link.from < link.to) ++row.links;
-    row.link = row.link > BytesPerSecond(0) ? std::min(row.link, link.capacity) : link.capacity;
-  }
-  out.bisection_share = out.bisection / (BytesPerSecond(usable(network.levels().back())) *
-                                         (static_cast<double>(network.accelerators()) / 2));
-  // Every accelerator sees the same network but for units that are not full and its place in a
-  // torus, so paths from the first to all others are enough.
-  LinkPath path;
-  for (std::uint32_t a = 1; a < network.accelerators(); ++a) {
-    path.clear();
-    network.append_path(0, a, 0, path);
-    Seconds latency;
-    for (const std::uint32_t l : path) latency += network.links()[l].latency;
-    out.diameter = std::max(out.diameter, std::ssize(path));
-    out.longest_latency = std::max(out.longest_latency, latency);
-  }
-  return out;
 }
 
 }  // namespace orrery

@@ -6,9 +6,10 @@
 // efficiency, r its oversubscription, and m the accelerators of a unit below it,
 //
 //   level 0            an accelerator's links to the switches, mesh or torus: b e / r together
-//   cards              b e of the network level that gives most
-//   uplinks, level l   m b e / r of one unit below, evenly over its links; none where the cards of
-//                      level 1 go to the level's switches themselves and r is 1
+//   cards              b e of the network level that gives most; b e / r of level 1 where they go to
+//                      its switches themselves: with rails, or with one switch and r = 1
+//   uplinks, level l   m b e / r of one unit below, evenly over its links; none of level 1 where the
+//                      cards go to its switches themselves
 //   latency            the links of a path between two units of level l - 1 add up to that of level
 //                      l; a hop of a torus or mesh has that of its level
 //
@@ -16,8 +17,8 @@
 // (cluster/fabric_level.h). Paths are the shortest, up to the innermost level that joins both ends:
 // one for each choice of switches. Where rails are joined by nothing but the scale-up links, a path
 // passes the accelerator of the own node that is on the rail of the destination. Over a mesh of
-// units (a dragonfly) the direct links are the shortest paths; spread traffic takes those through
-// every third unit as well (Valiant, SIAM J. Comput. 11(2), 1982; Kim et al., ISCA 2008).
+// units (a dragonfly) the direct links are the shortest paths; spread traffic also takes
+// those through each other unit (Valiant, SIAM J. Comput. 11(2), 1982; Kim et al., ISCA 2008).
 //
 // Left out: links that fail, routes through the host, paths of unequal cost other than those.
 #pragma once
@@ -32,6 +33,11 @@
 
 namespace orrery {
 
+// Units of so many accelerators each; the last may not be full.
+constexpr std::uint32_t units_of(std::uint32_t accelerators, std::uint32_t size) {
+  return (accelerators + size - 1) / size;
+}
+
 struct DirectedLink {
   std::uint32_t from = 0, to = 0;
   std::uint32_t level = 0;
@@ -39,7 +45,14 @@ struct DirectedLink {
   Seconds latency;
 };
 
-// A path takes the links one after another; so many paths carry an equal part of a spread flow.
+// Links of the same two units of a level, or of one rail of them, in one direction. Every flow that is
+// spread puts an equal part on each, so that the first stands for all.
+struct LinkBundle {
+  std::uint32_t first = 0;
+  std::uint32_t links = 1;
+};
+
+// A path takes the links one after another.
 using LinkPath = std::vector<std::uint32_t>;
 
 // How a flow chooses among the paths there are.
@@ -47,6 +60,14 @@ enum class Routing : std::uint8_t {
   ecmp,     // one of the shortest by a hash of both ends and the flow's number, as switches do
   spray,    // an equal part over every path: packet spraying, adaptive routing
   planned,  // the shortest that is least loaded by flows before it: planned paths (C4, 2406.04594)
+};
+
+// What half of the accelerators can send to the others at once: whole units of the outermost level,
+// or a torus that is cut across the dimension where that is least. No more than the cards of either
+// half send.
+struct Bisection {
+  BytesPerSecond rate;
+  std::uint32_t accelerators = 0;  // of the smaller half
 };
 
 class Network {
@@ -64,6 +85,7 @@ class Network {
   [[nodiscard]] std::uint32_t reverse(std::uint32_t index) const {
     return link(links_[index].to, links_[index].from);
   }
+  [[nodiscard]] const LinkBundle& bundle(std::uint32_t index) const { return bundles_[index]; }
   // Switches of a level; those of the network side of nodes count to level 1.
   [[nodiscard]] std::uint32_t switches(std::size_t level) const;
   [[nodiscard]] std::span<const FabricLevel> levels() const { return levels_; }
@@ -75,9 +97,10 @@ class Network {
   // Paths between two different accelerators: the shortest come first.
   [[nodiscard]] std::uint64_t paths(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] std::uint64_t shortest_paths(std::uint32_t from, std::uint32_t to) const;
-  // Path `index` of them, appended to `out`.
+  // Path `index` of all, appended to `out`. Those from k to k + 1 times the number of shortest paths
+  // pass the same bundles.
   void append_path(std::uint32_t from, std::uint32_t to, std::uint64_t index, LinkPath& out) const;
-  [[nodiscard]] BytesPerSecond bisection() const;  // see NetworkFigures
+  [[nodiscard]] Bisection bisection() const;
   // The innermost level that joins both.
   [[nodiscard]] std::size_t joining_level(std::uint32_t from, std::uint32_t to) const;
 
@@ -92,6 +115,7 @@ class Network {
     bool planes = false;  // switch t is wired to switch t modulo those of the level below
   };
   [[nodiscard]] std::uint32_t link(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] Bisection cut(const std::vector<std::uint8_t>& sides) const;
   [[nodiscard]] std::uint32_t unit(std::size_t level, std::uint32_t accelerator) const {
     return accelerator / tiers_[level].size;
   }
@@ -121,11 +145,13 @@ class Network {
   std::vector<std::uint32_t> dimensions_;
   std::vector<std::uint32_t> offsets_ = {0};
   std::vector<DirectedLink> links_;  // by `from`, then `to`
+  std::vector<LinkBundle> bundles_;  // of each link
 };
 
 inline constexpr std::int64_t kMostNetworkAccelerators = 1'000'000;
+inline constexpr std::int64_t kMostNetworkLinks = 20'000'000;  // in one direction
 
-// Errors: more accelerators than a graph holds; dimensions that are not those of the torus; a mesh
+// Errors: more accelerators, switches or links than a graph holds; dimensions that are not those of the torus; a mesh
 // of too many units; wirings that a level cannot have, or that leave accelerators disconnected.
 Result<Network> network_of(const Cluster& cluster);
 
@@ -149,11 +175,9 @@ struct NetworkFigures {
   std::string cluster;
   std::int64_t accelerators = 0;
   std::int64_t switches = 0;
-  std::int64_t links = 0;  // in one direction
-  // The least capacity between two halves of the units of the outermost level, one direction; of a
-  // torus, between its halves along the last dimension.
-  BytesPerSecond bisection;
-  double bisection_share = 0;  // of what half of the accelerators send at their cards' rate
+  std::int64_t links = 0;      // in one direction
+  BytesPerSecond bisection;    // one direction
+  double bisection_share = 0;  // of what the smaller half sends at the outermost level's rate
   std::int64_t diameter = 0;   // links of the longest shortest path
   Seconds longest_latency;
   std::vector<LevelFigures> levels;

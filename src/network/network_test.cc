@@ -32,7 +32,8 @@ Cluster cluster(std::vector<FabricLevel> levels, std::int64_t per_node = 1) {
   return out;
 }
 
-// Every path between every pair ends where it should and is shorter than twice the height.
+// Every path between every pair ends where it should and is shorter than twice the height. Spread over
+// all of them, a flow puts on each link what it puts on the bundle's share of it.
 void check_paths(const Network& net) {
   for (std::uint32_t a = 0; a < net.accelerators(); ++a) {
     for (std::uint32_t b = 0; b < net.accelerators(); ++b) {
@@ -40,6 +41,8 @@ void check_paths(const Network& net) {
       const std::uint64_t all = net.paths(a, b);
       ASSERT_GE(all, net.shortest_paths(a, b));
       std::set<LinkPath> different;
+      std::vector<double> over_paths(net.links().size());
+      std::vector<double> over_bundles(net.links().size());
       for (std::uint64_t k = 0; k < all; ++k) {
         LinkPath path;
         net.append_path(a, b, k, path);
@@ -50,6 +53,19 @@ void check_paths(const Network& net) {
           EXPECT_EQ(net.links()[path[i]].from, net.links()[path[i - 1]].to);
         }
         different.insert(path);
+        for (const std::uint32_t l : path) over_paths[l] += 1 / static_cast<double>(all);
+      }
+      const std::uint64_t shortest = net.shortest_paths(a, b);
+      for (std::uint64_t k = 0; k < all; k += shortest) {
+        LinkPath path;
+        net.append_path(a, b, k, path);
+        for (const std::uint32_t l : path) {
+          over_bundles[net.bundle(l).first] +=
+              static_cast<double>(shortest) / static_cast<double>(all) / net.bundle(l).links;
+        }
+      }
+      for (std::uint32_t l = 0; l < net.links().size(); ++l) {
+        EXPECT_NEAR(over_paths[l], over_bundles[net.bundle(l).first], 1e-9) << a << " to " << b;
       }
       EXPECT_EQ(different.size(), all) << a << " to " << b;
     }
@@ -153,11 +169,57 @@ TEST(Network, TorusGoesAlongEachDimensionTheShortWay) {
   check_paths(*net);
   const NetworkFigures figures = figures_of(*net, "");
   EXPECT_EQ(figures.diameter, 2 + 2 + 1);
-  // Both ports of the last dimension lead across.
-  EXPECT_NEAR(figures.bisection.value(), 16 * 2 * 240e9 / 6, 1);
+  // Eight rings of a dimension of 4 are cut twice; both ports of the dimension of 2 lead across.
+  EXPECT_NEAR(figures.bisection.value(), 8 * 2 * 240e9 / 6, 1);
   BytesPerSecond out;
   for (const DirectedLink& l : net->links_from(0)) out += l.capacity;
   EXPECT_NEAR(out.value(), 240e9, 1);
+}
+
+// A torus is cut where that is least, in whatever order its dimensions stand.
+TEST(Network, BisectionOfATorusIsThatOfItsLongestDimension) {
+  for (const std::vector<std::int64_t>& dimensions :
+       {std::vector<std::int64_t>{16, 4}, std::vector<std::int64_t>{4, 16}}) {
+    const LevelTopology torus{.wiring = LevelWiring::torus, .dimensions = dimensions};
+    const auto net = network_of(cluster({level("ici", 64, 200, 1, 1, torus)}));
+    ASSERT_TRUE(net) << net.error().message;
+    EXPECT_NEAR(net->bisection().rate.value(), 4 * 2 * 50e9, 1);
+    EXPECT_EQ(net->bisection().accelerators, 32);
+  }
+}
+
+// A unit that is not full has the links of a full one, but no more accelerators than it has.
+TEST(Network, NoHalfSendsMoreThanItsCards) {
+  const auto net = network_of(
+      cluster({level("nvlink", 8, 450, 1), level("pod", 32, 50, 2, 1, LevelTopology{.switches = 4}),
+               level("spine", 40, 50, 3, 1, LevelTopology{.switches = 4})},
+              8));
+  ASSERT_TRUE(net) << net.error().message;
+  const NetworkFigures figures = figures_of(*net, "");
+  EXPECT_NEAR(figures.bisection.value(), 8 * 50e9, 1);
+  EXPECT_NEAR(figures.bisection_share, 1, 1e-9);
+}
+
+// What leaves a pod passes its switch, however fast the spine is.
+TEST(Network, ASlowInnerLevelLimitsTheCards) {
+  const auto net = network_of(
+      cluster({level("nvlink", 8, 450, 1), level("pod", 32, 10, 2), level("spine", 64, 50, 3)}, 8));
+  ASSERT_TRUE(net) << net.error().message;
+  for (const DirectedLink& l : net->links()) {
+    if (l.level != 1) continue;
+    EXPECT_NEAR(l.capacity.value(), 10e9, 1);
+  }
+}
+
+TEST(Network, RefusesMoreLinksThanAGraphHolds) {
+  const auto net = network_of(cluster(
+      {level("nvlink", 8, 450, 1), level("pod", 32, 50, 2, 1, LevelTopology{.switches = 4096}),
+       level("spine", 64, 50, 3, 1, LevelTopology{.switches = 4095})},
+      8));
+  ASSERT_FALSE(net);
+  EXPECT_NE(net.error().message.find("links between accelerators and switches are more than"),
+            std::string::npos)
+      << net.error().message;
 }
 
 TEST(Network, EveryClusterOfTheCatalogIsAGraph) {
@@ -168,6 +230,7 @@ TEST(Network, EveryClusterOfTheCatalogIsAGraph) {
     ASSERT_TRUE(net) << name << ": " << net.error().message;
     const NetworkFigures figures = figures_of(*net, "");
     EXPECT_GT(figures.bisection.value(), 0) << name;
+    EXPECT_LE(figures.bisection_share, 1 + 1e-9) << name;
     // Uplinks of all units of the outermost level carry its rate for all accelerators.
     if (described->levels.size() < 3) continue;
     BytesPerSecond sum;
@@ -224,6 +287,7 @@ TEST(Network, RandomTopologiesAreConnected) {
     const NetworkFigures figures = figures_of(*net, "");
     if (net->accelerators() > 1) {
       EXPECT_GT(figures.bisection.value(), 0);
+      EXPECT_LE(figures.bisection_share, 1 + 1e-9);
     }
     if (HasFailure()) FAIL() << "topology " << i;
   }

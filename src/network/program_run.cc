@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -21,9 +22,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// At most so many paths of a spread flow, evenly among all.
-constexpr std::uint64_t kMostSpread = 256;
-// Of a planned flow, those that are compared.
+// Paths of a planned flow that are compared.
 constexpr std::uint64_t kMostPlanned = 256;
 
 struct Flow {
@@ -62,6 +61,11 @@ class Runner {
     const bool in_sequence =
         std::ranges::all_of(program_.rounds, [](const Round& r) { return r.after.empty(); });
     out_.time = Seconds(in_sequence ? one_after_another() : side_by_side());
+    if (routing_ == Routing::spray) {
+      for (std::uint32_t l = 0; l < out_.on_links.size(); ++l) {
+        out_.on_links[l] = out_.on_links[network_.bundle(l).first];
+      }
+    }
     return std::move(out_);
   }
 
@@ -243,28 +247,38 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
     return;
   }
   LinkPath path;
+  const std::uint64_t shortest = network.shortest_paths(from, to);
   if (routing == Routing::spray) {
-    const std::uint64_t all = network.paths(from, to);
-    const std::uint64_t taken = std::min(all, kMostSpread);
-    for (std::uint64_t k = 0; k < taken; ++k) {
-      network.append_path(from, to, k * all / taken, path);
-    }
+    const std::uint64_t ways = network.paths(from, to) / shortest;
+    for (std::uint64_t k = 0; k < ways; ++k) network.append_path(from, to, k * shortest, path);
+    for (std::uint32_t& link : path) link = network.bundle(link).first;
     std::ranges::sort(path);
     for (std::size_t i = 0; i < path.size();) {
       std::size_t end = i;
       while (end < path.size() && path[end] == path[i]) ++end;
-      add_link(path[i], static_cast<double>(end - i) / static_cast<double>(taken));
+      const double share = static_cast<double>(end - i) / static_cast<double>(ways);
+      uses.push_back({path[i], share / network.bundle(path[i]).links});
+      latency += network.links()[path[i]].latency * share;
       i = end;
     }
     return;
   }
-  const std::uint64_t shortest = network.shortest_paths(from, to);
   std::uint64_t chosen = 0;
   if (routing == Routing::ecmp) {
     chosen = mixed(mixed((std::uint64_t{from} << 32) | to) + number) % shortest;
   } else {
     double least = kUnlimitedRate;
-    for (std::uint64_t k = 0; k < std::min(shortest, kMostPlanned); ++k) {
+    // Where there are more, a sample that is even in every choice on the way, from another start for
+    // each pair: steps near the golden section that share no divisor with the number of paths.
+    std::uint64_t step = 1;
+    if (shortest > kMostPlanned) {
+      step = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(shortest)) | 1U;
+      while (std::gcd(step, shortest) > 1) step += 2;
+    }
+    const std::uint64_t start =
+        shortest > kMostPlanned ? mixed((std::uint64_t{from} << 32) | to) % shortest : 0;
+    for (std::uint64_t i = 0; i < std::min(shortest, kMostPlanned); ++i) {
+      const std::uint64_t k = (start + i * step) % shortest;
       path.clear();
       network.append_path(from, to, k, path);
       double most = 0;

@@ -25,7 +25,8 @@ struct ProgramRun {
   std::uint64_t flows = 0;      // that were simulated
 };
 
-// Uses of a flow between two vertices, an accelerator and its scale-up switch among them. Flows that
+// Uses of a flow between two vertices, an accelerator and its scale-up switch among them. A spread
+// flow uses the first link of each bundle on its way, with its share of one link. Flows that
 // are alike in ends take the same path for the same `number`. `loads` are those of planned flows
 // before, by link, in use of their capacity; it may be empty for other routings.
 void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing routing,

@@ -287,6 +287,37 @@ TEST(Routing, PlannedPathsAreAsGoodAsSpreadOnes) {
   EXPECT_GE(time(Routing::ecmp), 2);
 }
 
+// Whatever the number of switches, spread flows fill a network without oversubscription. A planned one
+// takes one link at each level, and is no faster than the narrowest of them: one of `pod` from its
+// accelerator, and one of those that 64 accelerators share.
+TEST(Routing, SpreadFlowsFillEveryNumberOfSwitches) {
+  for (const auto& [pod, spine] : std::initializer_list<std::pair<int, int>>{
+           {8, 8}, {8, 12}, {16, 8}, {16, 24}, {32, 8}, {32, 48}}) {
+    SCOPED_TRACE(std::to_string(pod) + " and " + std::to_string(spine));
+    Cluster cluster = nodes_of(512, 1, 400e9, 50e9, 0, 0);
+    cluster.levels = {cluster.levels[0], cluster.levels[1], cluster.levels[1]};
+    cluster.levels[0].accelerators = 1;
+    cluster.levels[1].accelerators = 64;
+    cluster.levels[1].name = "pod";
+    cluster.levels[1].topology = LevelTopology{.switches = pod};
+    cluster.levels[2].topology = LevelTopology{.switches = spine};
+    const Network net = *network_of(cluster);
+    Program program{.kind = Kind::broadcast, .ranks = 512, .rounds = {Round{}}};
+    for (std::uint32_t r = 0; r < 512; ++r) {
+      program.rounds[0].sends.push_back({.from = r, .to = (r + 64) % 512});
+    }
+    const auto time = [&](Routing routing) {
+      return run(program, Bytes(50e9), net, Placements{first(512)}, routing)->time.value();
+    };
+    EXPECT_NEAR(time(Routing::spray), 1, 1e-9);
+    const int links = spine % pod == 0 ? spine : pod * spine;  // planes, or all with all
+    const double narrow = std::max<double>(pod, links / 64.0);
+    EXPECT_GE(time(Routing::planned), narrow * (1 - 1e-9));
+    EXPECT_LE(time(Routing::planned), 1.5 * narrow);
+    EXPECT_LE(time(Routing::planned), time(Routing::ecmp));
+  }
+}
+
 TEST(Program, RefusesReductionWithoutASwitch) {
   Cluster cluster = nodes_of(8, 8, 400e9, 0, 1e-6, 0);
   cluster.levels[0].topology = LevelTopology{.wiring = LevelWiring::mesh};

@@ -179,7 +179,7 @@ inline constexpr auto kResults<SharedJob> = table<SharedJob>(
     field("accelerators", "that it has",
           [](const SharedJob& j) { return j.placement.accelerators; }),
     field("first", "its first accelerator", [](const SharedJob& j) { return j.placement.first; }),
-    field("every", "its nodes are every so-many-th one",
+    field("every", "it has every n-th node",
           [](const SharedJob& j) { return j.placement.every; }),
     field<&SharedJob::closed>("closed_form_s",
                               "a step by closed forms, on neighbouring accelerators"),
