@@ -119,8 +119,7 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::attention>("follows from the heads when absent")
           .optional<&T::latent_attention>("ranks and widths of mla")
           .optional<&T::sliding_window>("tokens a query sees; 0: all")
-          .optional<&T::global_attention_every>(
-              "with a window: each so-many-th layer sees all; 0: none")
+          .optional<&T::global_attention_every>("with a window: every n-th layer sees all; 0: none")
           .optional<&T::chunked_attention>("the window lies still: pieces of the sequence")
           .optional<&T::mixers>("first halves of the layers, repeated over them")
           .optional<&T::feed_forwards>("second halves of the layers, repeated over them")
@@ -135,6 +134,8 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::parallel_norms>("norms of a parallel block: 1 or 2")
           .optional<&T::linear_bias>("biases on all products of a layer")
           .optional<&T::qkv_bias>("biases on query, key and value")
+          .optional<&T::output_bias>("a bias on attention's output")
+          .optional<&T::feed_forward_bias>("biases on the dense feed-forward")
           .optional<&T::qk_norm>("norms on query and key heads")
           .optional<&T::qk_norm_scale>("what those norms have parameters for")
           .optional<&T::attention_gate>("a gate on attention's output")

@@ -157,9 +157,8 @@ struct Architecture {
   std::int64_t head_dim = 0;      // of query and key, and value but for mla; 0: hidden/heads
   std::optional<AttentionKind> attention;  // absent: follows from num_kv_heads, latent_attention
   std::optional<LatentAttention> latent_attention;
-  std::int64_t sliding_window = 0;  // tokens a query sees at most; 0: all
-  std::int64_t global_attention_every =
-      0;                           // with a window: each so-many-th layer sees all; 0: none
+  std::int64_t sliding_window = 0;          // tokens a query sees at most; 0: all
+  std::int64_t global_attention_every = 0;  // with a window: every n-th layer sees all; 0: none
   bool chunked_attention = false;  // the window lies still: pieces of the sequence (Llama 4)
   // The halves of the layers, repeated over them. Empty: attention, as the window says, and a
   // feed-forward, as `moe` says.
@@ -175,7 +174,9 @@ struct Architecture {
   bool parallel_block = false;      // attention and feed-forward read the same residual stream
   std::int64_t parallel_norms = 2;  // norms of a parallel block: 1 shared, or one each
   bool linear_bias = false;         // biases on all products of attention and feed-forward
-  bool qkv_bias = false;            // biases on query, key, value only
+  bool qkv_bias = false;           // biases on query, key, value; of mla on what leads to the ranks
+  bool output_bias = false;        // a bias on attention's output
+  bool feed_forward_bias = false;  // biases on the dense feed-forward
   bool qk_norm = false;
   QueryKeyScale qk_norm_scale = QueryKeyScale::head;
   bool attention_gate = false;  // a sigmoid of the layer's input multiplies attention's output

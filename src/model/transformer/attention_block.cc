@@ -28,7 +28,7 @@ void BlockWriter::self_attention() {
   Operator& projection =
       gemm("attention.projection", OperatorClass::attention_projection,
            single_reduction() ? Boundary::none : Boundary::row, fixed(h),
-           fixed(heads * value, LogicalAxis::heads), heads * value * h + (a_.linear_bias ? h : 0));
+           fixed(heads * value, LogicalAxis::heads), (heads * value + output_bias()) * h);
   projection.saved[0].element = ElementKind::activation;
 }
 
@@ -37,7 +37,7 @@ void BlockWriter::project_heads() {
   const double d = static_cast<double>(a_.head_dim);
   const double query = static_cast<double>(a_.num_heads) * d;
   const double key = static_cast<double>(a_.num_kv_heads) * d;
-  const double bias = a_.qkv_bias || a_.linear_bias ? 1 : 0;
+  const double bias = query_key_value_bias();
   const Dimension query_key = fixed(query + key, LogicalAxis::heads);
   const double width = query + 2 * key + (a_.attention_gate ? query : 0);
   Operator& product = gemm("attention.qkv", OperatorClass::attention_projection, Boundary::column,
@@ -75,7 +75,7 @@ void BlockWriter::project_latent() {
   const Dimension query = fixed(query_width, LogicalAxis::heads);
   const double down = q_rank + kv_rank + rope;
   gemm("attention.latent_down", OperatorClass::attention_projection, Boundary::none, fixed(down),
-       fixed(h), h * down);
+       fixed(h), (h + query_key_value_bias()) * down);
   Operator& norm = elementwise("attention.latent_norm", OperatorClass::normalization, stream_rows(),
                                fixed(q_rank + kv_rank), 2, 3);
   norm.elementwise = norm_kind();
@@ -107,7 +107,7 @@ void BlockWriter::cross_attention() {
   const double d = static_cast<double>(a_.head_dim);
   const double query = static_cast<double>(a_.num_heads) * d;
   const double key = static_cast<double>(a_.num_kv_heads) * d;
-  const double bias = a_.qkv_bias || a_.linear_bias ? 1 : 0;
+  const double bias = query_key_value_bias();
   const Dimension source{1, Symbol::source_tokens, LogicalAxis::none};
   Operator& queries =
       gemm("cross_attention.query", OperatorClass::attention_projection, Boundary::column,
@@ -130,7 +130,7 @@ void BlockWriter::cross_attention() {
   attention_core("cross_attention.core", d, d, true);
   Operator& projection =
       gemm("cross_attention.projection", OperatorClass::attention_projection, Boundary::row,
-           fixed(h), fixed(query, LogicalAxis::heads), query * h + (a_.linear_bias ? h : 0));
+           fixed(h), fixed(query, LogicalAxis::heads), (query + output_bias()) * h);
   projection.saved[0].element = ElementKind::activation;
 }
 

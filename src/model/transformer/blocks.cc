@@ -163,10 +163,10 @@ void BlockWriter::feed_forward() {
   const double gate = is_gated(a_.ffn) ? 2 : 1;
   const Dimension inner = fixed(f, LogicalAxis::ffn);
   const Dimension up = fixed(gate * f, LogicalAxis::ffn);
+  const double bias = a_.feed_forward_bias || a_.linear_bias ? 1 : 0;
   const bool shared = a_.parallel_block && a_.parallel_norms == 1;
   gemm("feed_forward.up", OperatorClass::feed_forward, shared ? Boundary::none : Boundary::column,
-       up, fixed(h), (h + (a_.linear_bias ? 1 : 0)) * gate * f,
-       shared ? Input::shared : Input::kept)
+       up, fixed(h), (h + bias) * gate * f, shared ? Input::shared : Input::kept)
       .joined = static_cast<int>(gate);
   // Gated: reads gate and up, writes one; backward reads them and dy, writes two.
   Operator& activation = elementwise("feed_forward.activation", OperatorClass::elementwise,
@@ -175,7 +175,7 @@ void BlockWriter::feed_forward() {
       gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
   activation.saved = {{whole_rows(), up, ElementKind::activation}};
   gemm("feed_forward.down", OperatorClass::feed_forward, Boundary::row, fixed(h), inner,
-       f * h + (a_.linear_bias ? h : 0));
+       (f + bias) * h);
 }
 
 // Routing probabilities multiply the activation, as in Megatron Core: the experts' outputs need not

@@ -89,6 +89,11 @@ class BlockWriter {
   [[nodiscard]] Dimension routed_rows() const;
   [[nodiscard]] double norm_parameters() const;
   [[nodiscard]] ElementwiseKind norm_kind() const;
+  // 1 if there are such biases, to be counted beside the inputs of a product.
+  [[nodiscard]] double query_key_value_bias() const {
+    return a_.qkv_bias || a_.linear_bias ? 1 : 0;
+  }
+  [[nodiscard]] double output_bias() const { return a_.output_bias || a_.linear_bias ? 1 : 0; }
   [[nodiscard]] bool single_reduction() const { return a_.parallel_block; }
 
   const Architecture& a_;

@@ -37,11 +37,14 @@ bool is_off(const Value& v) {
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_operator(std::string_view token) {
+  return token.size() == 1 && std::string_view("+-*/").find(token) != std::string_view::npos;
+}
 
 // The next word or operator of an expression, which is cut off its front.
 std::string_view next_token(std::string_view& rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const std::size_t end = std::min(rest.find_first_of(" +-*/"), rest.size());
+  const std::size_t end = std::min(rest.find_first_of(" +-*/()"), rest.size());
   const std::string_view token = rest.substr(0, std::max<std::size_t>(end, rest.empty() ? 0 : 1));
   rest.remove_prefix(token.size());
   return token;
@@ -52,9 +55,7 @@ void for_each_key(std::string_view expression, F&& of) {
   while (true) {
     const std::string_view token = next_token(expression);
     if (token.empty()) return;
-    if (token.size() == 1 && std::string_view("+-*/").find(token) != std::string_view::npos) {
-      continue;
-    }
+    if (is_operator(token) || token == "(" || token == ")") continue;
     if (!is_digit(token.front())) of(token);
   }
 }
@@ -110,15 +111,15 @@ std::optional<std::string> ConfigKeys::text(std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> ConfigKeys::evaluate(std::string_view expression) {
+std::optional<double> ConfigKeys::sum(std::string_view& expression) {
   double sum = 0;
   double product = 1;
   double sign = 1;
   char operation = '*';
-  for (std::string_view rest = expression; true;) {
-    const std::string_view token = next_token(rest);
-    if (token.empty()) break;
-    if (token.size() == 1 && std::string_view("+-*/").find(token) != std::string_view::npos) {
+  while (true) {
+    const std::string_view token = next_token(expression);
+    if (token.empty() || token == ")") return sum + sign * product;
+    if (is_operator(token)) {
       operation = token.front();
       if (operation == '+' || operation == '-') {
         sum += sign * product;
@@ -129,7 +130,11 @@ std::optional<std::int64_t> ConfigKeys::evaluate(std::string_view expression) {
       continue;
     }
     double value = 0;
-    if (is_digit(token.front())) {
+    if (token == "(") {
+      const std::optional<double> inner = this->sum(expression);
+      if (!inner) return std::nullopt;
+      value = *inner;
+    } else if (is_digit(token.front())) {
       value = static_cast<double>(std::stoll(std::string(token.substr(0, 9))));
     } else if (const auto stated = integer(token)) {
       value = static_cast<double>(*stated);
@@ -142,10 +147,20 @@ std::optional<std::int64_t> ConfigKeys::evaluate(std::string_view expression) {
     }
     product = operation == '/' ? std::floor(product / value) : product * value;
   }
-  sum += sign * product;
-  if (sum >= 0 && sum <= static_cast<double>(kMostInteger)) return static_cast<std::int64_t>(sum);
-  refuse({ErrorCode::bad_input, "'" + std::string(expression) + "' is out of range",
-          place(expression.substr(0, expression.find(' '))),
+}
+
+std::optional<std::int64_t> ConfigKeys::evaluate(std::string_view expression) {
+  std::string_view rest = expression;
+  const std::optional<double> value = sum(rest);
+  if (!value) return std::nullopt;
+  if (*value >= 0 && *value <= static_cast<double>(kMostInteger)) {
+    return static_cast<std::int64_t>(*value);
+  }
+  std::string first;
+  for_each_key(expression, [&](std::string_view key) {
+    if (first.empty()) first = key;
+  });
+  refuse({ErrorCode::bad_input, "'" + std::string(expression) + "' is out of range", place(first),
           "0 to " + std::to_string(kMostInteger)});
   return std::nullopt;
 }

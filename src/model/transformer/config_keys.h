@@ -30,7 +30,8 @@ class ConfigKeys {
   std::optional<bool> flag(std::string_view key);
   std::optional<std::string> text(std::string_view key);
 
-  // A sum of products of keys and whole numbers, "2 * hidden_size + 1"; division rounds down.
+  // A sum of products of keys, whole numbers and sums in parentheses, "2 * (hidden_size + 1)". Products
+  // are computed from left to right, and division rounds down.
   // Nothing if one of its keys has no value.
   std::optional<std::int64_t> evaluate(std::string_view expression);
   // Notes the keys of an expression that are absent.
@@ -49,6 +50,9 @@ class ConfigKeys {
   [[nodiscard]] Result<void> outcome(std::string_view family) const;
 
  private:
+  // Up to the end or a closing parenthesis; what was read is cut off the front.
+  std::optional<double> sum(std::string_view& expression);
+
   const Value& map_;
   Value defaults_ = Value::map();
   mutable std::set<std::string, std::less<>> looked_up_;

@@ -66,14 +66,33 @@ struct LayerPattern {
   }
 };
 
-void name_layers(ConfigKeys& keys, const std::string& key, const Value& words,
-                 LayerPattern& pattern) {
-  if (!keys.has(key)) return;
+// Of the keys of a rule, the first that has a value. `whole`: one of them has to, with a word or letter
+// for each layer; else a short word of letters repeats.
+void name_layers(ConfigKeys& keys, const Value& rule, const Value& words, LayerPattern& pattern) {
+  const std::vector<Value> all = alternatives(*rule.find("each"));
+  const bool whole = text_of(rule, "whole") == "true";
+  const auto first =
+      std::ranges::find_if(all, [&](const Value& one) { return keys.has(one.scalar_text()); });
+  if (first == all.end()) {
+    const std::string& key = all.front().scalar_text();
+    if (whole && keys.find(key) == nullptr) keys.require(key);
+    if (whole && keys.find(key) != nullptr) {
+      keys.refuse({ErrorCode::bad_input, "null says nothing of the layers", keys.place(key),
+                   "a word or letter for each layer"});
+    }
+    return;
+  }
+  const std::string& key = first->scalar_text();
   const Value& list = *keys.find(key);
-  const std::size_t stated = list.is_scalar() ? list.scalar_text().size() : list.items().size();
-  if (stated == 0) return;
-  // A short word of letters repeats.
-  if (list.is_scalar() ? stated > pattern.layers : stated != pattern.layers) {
+  if (list.kind() == Value::Kind::map) {
+    keys.refuse({ErrorCode::bad_input, "a map does not say what the layers are", keys.place(key),
+                 "a list with a word for each layer"});
+    return;
+  }
+  const bool letters = list.is_scalar();
+  const std::size_t stated = letters ? list.scalar_text().size() : list.items().size();
+  if (stated == 0 && !whole) return;
+  if (letters && !whole ? stated > pattern.layers : stated != pattern.layers) {
     keys.refuse(
         {ErrorCode::bad_input,
          std::to_string(stated) + " layers, but the model has " + std::to_string(pattern.layers),
@@ -97,6 +116,11 @@ void name_layers(ConfigKeys& keys, const std::string& key, const Value& words,
 std::set<std::int64_t> indices(ConfigKeys& keys, const std::string& key, std::int64_t count) {
   std::set<std::int64_t> out;
   if (!keys.has(key)) return out;
+  if (keys.find(key)->kind() != Value::Kind::list) {
+    keys.refuse({ErrorCode::bad_input, "is no list of layers", keys.place(key),
+                 "write [0, 4] for the first and the fifth"});
+    return out;
+  }
   for (const Value& index : keys.find(key)->items()) {
     const auto layer = read_integer(index);
     if (!layer || *layer < 0 || *layer >= count) {
@@ -118,7 +142,16 @@ void choose_layers(ConfigKeys& keys, const Value& rule, LayerPattern& pattern) {
   const std::optional<std::int64_t> first = value("first");
   const std::optional<std::int64_t> every = value("every");
   const std::int64_t offset = value("offset").value_or(0);
-  if (at.empty() && !first && every.value_or(0) == 0) return;
+  if (every && (*every == 0 || offset >= *every)) {
+    const bool none = *every == 0;
+    const std::string key = text_of(rule, none ? "every" : "offset");
+    keys.refuse({ErrorCode::bad_input,
+                 "number " + std::to_string(none ? 0 : offset) + " is out of range: no layer is so",
+                 keys.place(key.substr(0, key.find(' '))),
+                 none ? "at least 1" : "0 to " + std::to_string(*every - 1)});
+    return;
+  }
+  if (at.empty() && !first && !every) return;
   const std::string is = text_of(rule, "is");
   const std::string otherwise = text_of(rule, "else");
   for (std::int64_t i = 0; i < count; ++i) {
@@ -272,7 +305,8 @@ void ConfigRules::read_activation(ConfigKeys& keys) {
 }
 
 // Each rule sets halves of layers, later ones after earlier ones.
-//   each: a key with a word (or letter) a layer, that `words` translates
+//   each: a key with a word (or letter) a layer, that `words` translates; of several the first that is
+//     there. whole: one of them is needed, and does not repeat
 //   every, offset: the layers with that remainder are `is`, the others `else`
 //   at: a key with the indices of the layers that are `is`
 //   first: so many leading layers are `is`
@@ -283,7 +317,7 @@ void ConfigRules::read_layers(ConfigKeys& keys) {
   for (const Value& rule : layers_.items()) {
     if (count > kMostLayers) break;
     if (rule.find("each") != nullptr) {
-      name_layers(keys, text_of(rule, "each"), words_, pattern);
+      name_layers(keys, rule, words_, pattern);
     } else {
       choose_layers(keys, rule, pattern);
     }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 #include "catalog/catalog.h"
 #include "document/comma_separated.h"
@@ -307,6 +308,158 @@ TEST(HuggingFace, LayersThatCannotBeAreRefused) {
     "n_layers": 2, "vocab_size": 100})");
   ASSERT_FALSE(large);
   EXPECT_THAT(large.error().text(), HasSubstr("'expansion_ratio * d_model' is out of range"));
+}
+
+TEST(HuggingFace, AllLayersOfNemotronHAreNamed) {
+  const auto without = read_small(R"("model_type": "nemotron_h")");
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().text(), HasSubstr("lacks hybrid_override_pattern"));
+  for (const char* pattern : {"null", R"("")", R"("M-")", R"("M-M-M")", R"(["mamba"])"}) {
+    EXPECT_THAT(read_small(R"("model_type": "nemotron_h", "hybrid_override_pattern": )" +
+                           std::string(pattern))
+                    .error()
+                    .text(),
+                HasSubstr("hybrid_override_pattern: "))
+        << pattern;
+  }
+  const auto letters = read_small(R"("model_type": "nemotron_h", "hybrid_override_pattern":
+    "M-*-")");
+  ASSERT_TRUE(letters) << letters.error().text();
+  for (const char* key : {"layers_block_type", "layer_types"}) {
+    for (const char* list : {R"(["mamba", "mlp", "attention", "mlp"])",
+                             R"(["linear_attention", "mlp", "full_attention", "mlp"])"}) {
+      const auto words =
+          read_small(fmt::format(R"("model_type": "nemotron_h", "{}": {})", key, list));
+      ASSERT_TRUE(words) << words.error().text();
+      EXPECT_EQ(words->mixers, letters->mixers);
+      EXPECT_EQ(words->feed_forwards, letters->feed_forwards);
+    }
+  }
+}
+
+TEST(HuggingFace, ALayerThatNeverComesIsRefused) {
+  const auto refusal = [](std::string_view rest) {
+    const auto a = read_small(R"("model_type": "jamba", )" + std::string(rest));
+    return a ? "" : a.error().text();
+  };
+  EXPECT_THAT(refusal(R"("attn_layer_offset": 8)"),
+              HasSubstr("attn_layer_offset: number 8 is out of range: no layer is so (0 to 7)"));
+  EXPECT_THAT(refusal(R"("expert_layer_offset": 2)"), HasSubstr("expert_layer_offset: number 2"));
+  EXPECT_THAT(
+      refusal(R"("attn_layer_period": 0)"),
+      HasSubstr("attn_layer_period: number 0 is out of range: no layer is so (at least 1)"));
+}
+
+TEST(HuggingFace, LayersInAMapAreRefused) {
+  const auto types = read_small(R"("model_type": "llama", "layer_types": {"a": 1})");
+  ASSERT_FALSE(types);
+  EXPECT_THAT(types.error().text(),
+              HasSubstr("layer_types: a map does not say what the layers are"));
+  for (const char* value : {R"({"0": 1})", "3", R"("0")"}) {
+    EXPECT_THAT(read_small(R"("model_type": "bamba", "attn_layer_indices": )" + std::string(value))
+                    .error()
+                    .text(),
+                HasSubstr("attn_layer_indices: is no list of layers"))
+        << value;
+  }
+}
+
+// deepseek_v2 and deepseek_v3 differ in the defaults of their classes.
+TEST(HuggingFace, DeepSeekHasTheDefaultsOfItsClass) {
+  const auto v3 = read_small(R"("model_type": "deepseek_v3")");
+  ASSERT_TRUE(v3) << v3.error().text();
+  ASSERT_TRUE(v3->moe && v3->latent_attention);
+  EXPECT_EQ(v3->moe->num_experts, 256);
+  EXPECT_EQ(v3->moe->top_k, 8);
+  EXPECT_EQ(v3->moe->expert_ffn, 2048);
+  EXPECT_EQ(v3->moe->shared_ffn, 2048);
+  EXPECT_EQ(v3->moe->first_dense_layers, 3);
+  EXPECT_EQ(v3->moe->num_groups, 8);
+  EXPECT_EQ(v3->latent_attention->q_lora_rank, 1536);
+  EXPECT_EQ(v3->latent_attention->kv_lora_rank, 512);
+  const auto v2 = read_small(R"("model_type": "deepseek_v2", "num_experts_per_tok": 6)");
+  ASSERT_TRUE(v2) << v2.error().text();
+  EXPECT_EQ(v2->moe->num_experts, 64);
+  EXPECT_EQ(v2->moe->num_shared_experts, 2);
+  EXPECT_EQ(v2->moe->first_dense_layers, 0);
+  EXPECT_THAT(read_small(R"("model_type": "deepseek_v2")").error().text(),
+              HasSubstr("lacks num_experts_per_tok"));
+  const auto glm = read_small(R"("model_type": "glm_moe_dsa")");
+  ASSERT_TRUE(glm) << glm.error().text();
+  EXPECT_EQ(glm->latent_attention->q_lora_rank, 2048);
+  EXPECT_EQ(glm->latent_attention->v_head_dim, 256);
+  const auto dense = read_small(R"("model_type": "deepseek_v3", "n_routed_experts": null,
+    "q_lora_rank": null)");
+  ASSERT_TRUE(dense) << dense.error().text();
+  EXPECT_FALSE(dense->moe);
+  EXPECT_EQ(dense->latent_attention->q_lora_rank, 0);
+}
+
+TEST(HuggingFace, Olmo3AttendsToAllInEveryFourthLayer) {
+  const auto a = read_small(R"("model_type": "olmo3", "max_position_embeddings": 65536)");
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_EQ(a->sliding_window, 4096);
+  EXPECT_EQ(a->global_attention_every, 4);
+  const auto own = read_small(R"("model_type": "olmo3", "sliding_window": 16, "layer_types":
+    ["full_attention", "full_attention", "full_attention", "sliding_attention"])");
+  ASSERT_TRUE(own) << own.error().text();
+  EXPECT_EQ(mixer_of(*own, 0), Mixer::attention);
+  EXPECT_EQ(mixer_of(*own, 3), Mixer::local_attention);
+  EXPECT_EQ(read_small(R"("model_type": "olmo2")")->sliding_window, 0);
+}
+
+double count(const Result<Architecture>& a) {
+  EXPECT_TRUE(a) << a.error().text();
+  return a ? parameters(*build_model(*a)) : 0;
+}
+
+// What a key adds to the parameters of four layers 64 wide, with 4 heads of 16 and 2 of keys.
+TEST(HuggingFace, BiasesAreThoseOfTheKeys) {
+  const auto added = [](const char* type, std::string_view with, std::string_view without) {
+    const std::string head = fmt::format(R"("model_type": "{}", )", type);
+    return (count(read_small(head + std::string(with))) -
+            count(read_small(head + std::string(without)))) /
+           4;
+  };
+  constexpr const char* kOn = R"("attention_bias": true)";
+  constexpr const char* kOff = R"("attention_bias": false)";
+  constexpr double kQueryKeyValue = 64 + 2 * 32;
+  EXPECT_EQ(added("llama", kOn, kOff), kQueryKeyValue + 64);
+  EXPECT_EQ(added("gpt_oss", kOn, kOff), kQueryKeyValue + 64);
+  EXPECT_EQ(added("qwen3", kOn, kOff), (64 + 2 * 32) * 8 + 64);  // heads of 128
+  EXPECT_EQ(added("glm", kOn, kOff), (64 + 2 * 32) * 8);
+  EXPECT_EQ(added("qwen2", kOn, kOff), 0);
+  EXPECT_EQ(added("stablelm", R"("use_qkv_bias": true)", R"("use_qkv_bias": false)"),
+            kQueryKeyValue);
+  EXPECT_EQ(added("llama", R"("mlp_bias": true)", R"("mlp_bias": false)"), 2 * 128 + 64);
+  // Of latent attention those that lead to the ranks, and the output.
+  EXPECT_EQ(added("deepseek_v3", kOn, kOff), 1536 + 512 + 64 + 64);
+  // True in the class: absent is true.
+  EXPECT_EQ(added("gpt_neox", R"("a": null)", kOff), 3 * 64 + 64);
+  EXPECT_EQ(added("gpt_neox", kOn, R"("a": null)"), 0);
+  EXPECT_EQ(added("vit", R"("a": null)", R"("qkv_bias": false)"), 3 * 64);
+}
+
+TEST(HuggingFace, APatchThatDoesNotDivideTheImageLeavesItsRest) {
+  const auto a = read_text(R"({"model_type": "vit", "hidden_size": 64, "num_hidden_layers": 1,
+    "num_attention_heads": 1, "intermediate_size": 64, "image_size": 384, "patch_size": 14})");
+  ASSERT_TRUE(a) << a.error().text();
+  EXPECT_EQ(a->vision->tokens, 27 * 27);
+  EXPECT_EQ(a->max_position, 27 * 27 + 1);
+}
+
+TEST(HuggingFace, StepRanksAreRoundedUp) {
+  const auto jamba = read_text(R"({"model_type": "jamba", "hidden_size": 100,
+    "num_hidden_layers": 8, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 9})");
+  ASSERT_TRUE(jamba) << jamba.error().text();
+  EXPECT_EQ(jamba->state_space->step_rank, 7);
+  for (const int hidden : {96, 97, 112}) {
+    const auto mamba = read_text(fmt::format(
+        R"({{"model_type": "mamba", "hidden_size": {}, "num_hidden_layers": 2, "vocab_size": 9}})",
+        hidden));
+    ASSERT_TRUE(mamba) << mamba.error().text();
+    EXPECT_EQ(mamba->state_space->step_rank, hidden == 96 ? 6 : 7);
+  }
 }
 
 TEST(HuggingFace, QwenLeadingLayersWithoutTheWindow) {
