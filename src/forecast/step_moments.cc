@@ -56,7 +56,8 @@ double covariance(const VaryingTime& a, const VaryingTime& b) {
   return sum;
 }
 
-// The larger of both into `a`.
+// The larger of both into `a`. Of several times, the first one is where this begins: none is waited for
+// from a zero, below which the law of a time with a large deviation has a part.
 void wait_for(VaryingTime& a, const VaryingTime& b) {
   const double variance_a = a.variance();
   const double variance_b = b.variance();
@@ -86,6 +87,16 @@ void wait_for(VaryingTime& a, const VaryingTime& b) {
   const double share = own + shared > 0 ? own / (own + shared) : 1;
   a.own = rest * share;
   a.shared = rest - a.own;
+}
+
+// `latest` so far with one more; `waits` is whether there was one before.
+void latest(VaryingTime& so_far, const VaryingTime& one, bool& waits) {
+  if (waits) {
+    wait_for(so_far, one);
+  } else {
+    so_far = one;
+  }
+  waits = true;
 }
 
 class MomentPass {
@@ -122,10 +133,11 @@ class MomentPass {
       std::ranges::sort(before);
       before.erase(std::ranges::unique(before).begin(), before.end());
       VaryingTime time{.stages = std::vector<double>(work_.devices())};
+      bool waits = false;
       for (const std::size_t p : before) {
         if (p == kNone) continue;
         waited_for[p] = 1;
-        wait_for(time, end[p]);
+        latest(time, end[p], waits);
       }
       add(time, work_.shapes()[work_.shape_of(i)]);
       for (const StreamIndex s : streams) {
@@ -134,8 +146,9 @@ class MomentPass {
       end[i] = std::move(time);
     }
     VaryingTime out{.stages = std::vector<double>(work_.devices())};
+    bool waits = false;
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      if (waited_for[i] == 0) wait_for(out, end[i]);
+      if (waited_for[i] == 0) latest(out, end[i], waits);
     }
     return out;
   }

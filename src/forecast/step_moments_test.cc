@@ -40,6 +40,9 @@ TEST(StepMoments, OfASerialStepAddUp) {
   EXPECT_GT(variance, 0);
   EXPECT_EQ(moments->mean, step.folded.time.seconds());
   EXPECT_NEAR(moments->deviation.value(), std::sqrt(variance) * 1e-12, 2e-12);
+  // Who waits for one time alone is not late, however much that varies.
+  draws.variability.products.temporal = 0.5;
+  EXPECT_EQ(step_moments(work, draws)->mean, step.folded.time.seconds());
   // With one state of the accelerator for all of the step, deviations add up instead.
   draws.variability.products = {.spatial = 0.1};
   const double spatial = step_moments(work, draws)->deviation.value();
