@@ -15,7 +15,6 @@ build/packages.%: packages.txt tools/install_packages.sh
 	@touch $@
 
 build/release/build.ninja: | build/packages.build
-build/python/build.ninja: | build/packages.build build/packages.python
 build/asan/build.ninja build/tsan/build.ninja build/lint/build.ninja build/fuzz-coverage/build.ninja: | build/packages.build build/packages.check
 
 build/%/build.ninja: CMakePresets.json
@@ -51,12 +50,11 @@ check-package: package build/packages.check ## the packages in a bare root of De
 test: build ## every test of the release build
 	ctest --test-dir build/release --output-on-failure -j $(JOBS)
 
-# The module is made of the same sources, position-independent; the command is for its tests alone,
-# which compare the answers of both.
-python: build/packages.python build/python/build.ninja build/release/build.ninja ## the Python module, built in build/python and tested
-	cmake --build build/python -j $(JOBS) --target python_module
-	cmake --build --preset release -j $(JOBS) --target orrery
-	PYTHONPATH=build/python /usr/bin/python3 -m unittest discover -s python/tests
+# The module is linked from the libraries of the command; its tests compare the answers of both.
+python: build/packages.python build/release/build.ninja ## the Python module, built in build/release/python and tested
+	cmake --preset python
+	cmake --build --preset release -j $(JOBS) --target python_module orrery
+	PYTHONPATH=build/release/python /usr/bin/python3 -m unittest discover -s python/tests
 .PHONY: python
 
 bench: build ## the benchmarks, with ratios to their baselines

@@ -1,4 +1,4 @@
-"""Builds the Python module with CMake, in build/python, where `make python` builds it too."""
+"""Builds the Python module with CMake, in build/release, where `make python` builds it too."""
 
 import os
 import pathlib
@@ -17,9 +17,9 @@ class CMakeBuild(build_ext):
         interpreter = os.path.realpath(sys.executable)
         subprocess.run(["cmake", "--preset", "python", f"-DORRERY_PYTHON_EXECUTABLE={interpreter}"],
                        cwd=ROOT, check=True)
-        subprocess.run(["cmake", "--build", "build/python", "-j", str(os.cpu_count()),
+        subprocess.run(["cmake", "--build", "build/release", "-j", str(os.cpu_count()),
                         "--target", "python_module"], cwd=ROOT, check=True)
-        built = next((ROOT / "build/python/orrery").glob("_orrery*.so"))
+        built = next((ROOT / "build/release/python/orrery").glob("_orrery*.so"))
         target = pathlib.Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(built, target)

@@ -1,6 +1,6 @@
 """What a call costs: estimates a second with prices kept, one key read of each, and the import.
 
-PYTHONPATH=build/python /usr/bin/python3 python/benchmarks/estimates.py
+PYTHONPATH=build/release/python /usr/bin/python3 python/benchmarks/estimates.py
 """
 
 import subprocess

@@ -10,6 +10,7 @@
 #include "lower/random_plan.h"
 #include "lower/step_window.h"
 #include "model/transformer/transformer.h"
+#include "outcome/sanitizers.h"
 #include "simulate/simulate.h"
 #include "timeline/attribution.h"
 
@@ -19,7 +20,7 @@ namespace {
 TEST(StepGraph, FoldedAndExpandedAgreeToTheBitOnAThousandPlans) {
   std::mt19937 random(20261121);
   int plans = 0;
-  while (plans < 1000) {
+  while (plans < (kSanitized ? 100 : 1000)) {
     const auto drawn = random_case(random);
     if (!drawn) continue;
     ++plans;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "outcome/sanitizers.h"
 #include "python/answer_line.h"
 #include "python/interpreter.h"
 
@@ -13,17 +14,7 @@ namespace orrery {
 namespace {
 
 // Sanitizers must be the first library of every namespace, which they are only of the first.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kNamespaces = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kNamespaces = false;
-#else
-constexpr bool kNamespaces = true;
-#endif
-#else
-constexpr bool kNamespaces = true;
-#endif
+constexpr bool kNamespaces = !kSanitized;
 
 class SharedInterpreters : public UserFunctions {
  public:

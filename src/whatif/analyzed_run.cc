@@ -69,7 +69,7 @@ Result<AnalyzedRun> analyzed_run(const SeenRun& seen, AnalysisOptions options,
   const RecordedRun& run = seen.run;
   const bool hta = options.preset == BreakdownPreset::hta;
   if (!options.critical_annotation.empty() && !has_calls(run.source) && !hta) {
-    return unsupported("the path of one annotation is known of a profiler's traces only",
+    return unsupported("only traces of a profiler have the path of one annotation",
                        "--critical-path", "without it the path of the whole step is shown");
   }
   options.other_process = other_process_of(run, options.threads);

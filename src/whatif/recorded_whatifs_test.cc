@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analyze/findings.h"
+#include "outcome/sanitizers.h"
 #include "replay/graph_from_run.h"
 #include "trace/launch_links.h"
 #include "trace/published_traces.h"
@@ -63,6 +64,7 @@ std::vector<std::vector<std::string>> replayable() {
   }
   out.push_back(ranks("megatron-lm-fork/tp2", 2));
   out.push_back(ranks("torchrec/sst_long_a2a_optimizer", 4));
+  if (kSanitized) return out;
   out.push_back(ranks("torchrec/sst_long_a2a_optimizer_2", 4));
   out.push_back(ranks("torchrec/sst_long_a2a_optimizer_4", 4));
   out.push_back(ranks("astra-sim/megatron-tp8", 8));
