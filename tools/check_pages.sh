@@ -29,6 +29,9 @@ write forecast-without-failures forecast llama-3-8b --on h100-sxm:8 --seq 8192 -
 write forecast-step forecast llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128 \
   --plan tp=2,pp=4 --exceeds 3.6s
 write forecast-log forecast --log validation/faults/infinitehbd-faults-days-0-175.json --log-nodes 400
+write compare compare llama-3.1-8b --on h100-sxm:64,b200-sxm:64 --global-batch 128,256
+write numerics-attention numerics attention --length 256 --sweep tile=16,32,64,128,256
+write numerics-train numerics train --steps 16 --seeds 2 --learning-rate 1e-4
 write analysis trace analyze "$traces/astra-sim/megatron-tp8"
 write analysis-one-rank trace analyze \
   "$traces/TraceLens/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"

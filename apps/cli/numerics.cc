@@ -1,6 +1,7 @@
 #include "numerics.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "report/numerics/adam_report.h"
 #include "report/numerics/checkpoint_report.h"
 #include "report/numerics/deviation_report.h"
+#include "report/numerics/numerics_html.h"
 #include "report/numerics/training_report.h"
 
 namespace orrery::cli {
@@ -30,19 +32,29 @@ namespace {
 constexpr std::size_t kMostPositions = std::size_t{1} << 20U;
 constexpr std::size_t kMostElements = std::size_t{1} << 28U;
 
+// CLI11 alone reads -1 as the largest seed. The upper end leaves room for the seeds that follow.
+CLI::Validator not_negative() { return CLI::Range(std::int64_t{0}, std::int64_t{1} << 53U); }
+
 // Of every experiment with drawn inputs.
 struct Drawn {
   std::string inputs = "normal";
   std::uint64_t seed = 1;
   int seeds = 3;
   std::string sweep;
+  std::string html;
 
-  void add_to(CLI::App* app, bool of_distribution, const std::string& axes) {
-    if (of_distribution) {
-      app->add_option("--inputs", inputs, "normal, uniform or outliers: one channel in 64 large")
-          ->capture_default_str();
-    }
-    app->add_option("--seed", seed, "of the first draw")->capture_default_str();
+  void add_distribution_to(CLI::App* app) {
+    app->add_option("--inputs", inputs, "normal, uniform or outliers: one channel in 64 large")
+        ->capture_default_str();
+  }
+  void add_seed_to(CLI::App* app) {
+    app->add_option("--seed", seed, "of the first draw")
+        ->check(not_negative())
+        ->capture_default_str();
+    app->add_option("--html", html, "write a page with a plot to this file");
+  }
+  void add_to(CLI::App* app, const std::string& axes) {
+    add_seed_to(app);
     app->add_option("--seeds", seeds, "draws that figures are averaged over")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -50,7 +62,8 @@ struct Drawn {
   }
 };
 
-int answered(const DeviationStudy& study, const Common& common) {
+Result<int> answered(const DeviationStudy& study, const Drawn& drawn, const Common& common) {
+  if (!drawn.html.empty()) ORRERY_RETURN_IF_ERROR(write_file(drawn.html, deviation_html(study)));
   return print(common.json ? to_json(deviation_json(study)) : deviation_text(study, text_style()));
 }
 
@@ -97,7 +110,11 @@ NumericsCommand attention_command(CLI::App& numerics) {
   app->add_option("--scale", o->scale, "of the queries")
       ->check(number_within(1e-6, 1e6))
       ->capture_default_str();
-  o->drawn.add_to(app, false, "format, length, tile, head, scale, order");
+  o->drawn.add_to(app, "format, length, tile, head, scale, order");
+  for (const char* const drawn : {"--length", "--keys", "--head", "--heads", "--key-heads",
+                                  "--scale", "--seed", "--seeds", "--sweep"}) {
+    app->get_option("--input")->excludes(app->get_option(drawn));
+  }
   app->footer("Example:\n  orrery numerics attention --format bf16 --sweep tile=64,128,256,1024");
   return {app, [o](const Common& common) -> Result<int> {
             AttentionQuestion q;
@@ -141,10 +158,10 @@ NumericsCommand attention_command(CLI::App& numerics) {
             if (!o->file.empty()) {
               ORRERY_TRY(const AttentionInputs inputs, read_inputs(o->file, o->causal));
               ORRERY_TRY(const DeviationStudy study, attention_study(q, inputs, threads));
-              return answered(study, common);
+              return answered(study, o->drawn, common);
             }
             ORRERY_TRY(const DeviationStudy study, attention_study(q, o->drawn.sweep, threads));
-            return answered(study, common);
+            return answered(study, o->drawn, common);
           }};
 }
 
@@ -174,7 +191,8 @@ NumericsCommand gemm_command(CLI::App& numerics) {
   app->add_option("--promote", o->promote,
                   "products after which the accumulator goes to an fp32 total; 0: never")
       ->capture_default_str();
-  o->drawn.add_to(app, true, "format, k, accumulator, group, promote");
+  o->drawn.add_distribution_to(app);
+  o->drawn.add_to(app, "format, k, accumulator, group, promote");
   app->footer(
       "Example:\n  orrery numerics gemm --format fp8-e4m3/128 --accumulator e8m13 --group 32 "
       "--sweep k=512,4Ki,32Ki");
@@ -193,7 +211,7 @@ NumericsCommand gemm_command(CLI::App& numerics) {
         q.seeds = o->drawn.seeds;
         ORRERY_TRY(const DeviationStudy study,
                    product_study(q, o->drawn.sweep, threads_to_use(common.threads)));
-        return answered(study, common);
+        return answered(study, o->drawn, common);
       }};
 }
 
@@ -213,7 +231,8 @@ NumericsCommand allreduce_command(CLI::App& numerics) {
   app->add_option("--ranks", o->ranks, "that contribute")->capture_default_str();
   app->add_option("--elements", o->elements, "of a contribution")->capture_default_str();
   app->add_option("--rounding", o->rounding, "nearest-even or stochastic")->capture_default_str();
-  o->drawn.add_to(app, true, "format, ranks");
+  o->drawn.add_distribution_to(app);
+  o->drawn.add_to(app, "format, ranks");
   app->footer("Example:\n  orrery numerics allreduce --format bf16 --sweep ranks=8,64,512");
   return {app, [o](const Common& common) -> Result<int> {
             ReductionQuestion q;
@@ -226,7 +245,7 @@ NumericsCommand allreduce_command(CLI::App& numerics) {
             q.seeds = o->drawn.seeds;
             ORRERY_TRY(const DeviationStudy study,
                        reduction_study(q, o->drawn.sweep, threads_to_use(common.threads)));
-            return answered(study, common);
+            return answered(study, o->drawn, common);
           }};
 }
 
@@ -252,13 +271,20 @@ NumericsCommand quantize_command(CLI::App& numerics) {
       ->check(number_within(1e-9, 1));
   app->add_option("--elements", o->elements, "of the drawn tensor")->capture_default_str();
   app->add_option("--input", o->file, "a safetensors or .npy file instead of drawn numbers");
-  app->add_option("--tensor", o->tensor, "of the file; needed where it has several");
-  app->add_option("--states", o->states,
-                  "Adam's moments in 8-bit codes instead, after this many steps")
-      ->check(CLI::Range(1, 100000));
-  o->drawn.add_to(app, true, "nothing");
-  app->remove_option(app->get_option("--sweep"));
-  app->remove_option(app->get_option("--seeds"));
+  app->add_option("--tensor", o->tensor, "of the file; needed where it has several")
+      ->needs("--input");
+  CLI::Option* const states =
+      app->add_option("--states", o->states,
+                      "Adam's moments in 8-bit codes instead, after this many steps")
+          ->check(CLI::Range(1, 100000));
+  o->drawn.add_distribution_to(app);
+  o->drawn.add_seed_to(app);
+  for (const char* const other : {"--format", "--bound", "--input", "--tensor", "--inputs"}) {
+    states->excludes(app->get_option(other));
+  }
+  for (const char* const drawn : {"--inputs", "--elements", "--seed"}) {
+    app->get_option("--input")->excludes(app->get_option(drawn));
+  }
   app->footer("Example:\n  orrery numerics quantize --inputs outliers --bound 0.001");
   return {app, [o](const Common& common) -> Result<int> {
             ORRERY_TRY(const Distribution distribution,
@@ -266,7 +292,9 @@ NumericsCommand quantize_command(CLI::App& numerics) {
             ORRERY_TRY(const std::size_t elements,
                        at("--elements", parse_size(o->elements, 1, kMostElements)));
             if (o->states > 0) {
-              return answered(optimizer_state_study(elements, o->states, o->drawn.seed), common);
+              ORRERY_TRY(const DeviationStudy study,
+                         optimizer_state_study(elements, o->states, o->drawn.seed));
+              return answered(study, o->drawn, common);
             }
             std::vector<TensorFormat> formats;
             for (const std::string& name : o->formats) {
@@ -284,7 +312,7 @@ NumericsCommand quantize_command(CLI::App& numerics) {
               ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
               ORRERY_TRY(tensor, read_tensor(file, o->tensor));
             }
-            return answered(storage_study(tensor, formats, o->bounds), common);
+            return answered(storage_study(tensor, formats, o->bounds), o->drawn, common);
           }};
 }
 
@@ -292,6 +320,7 @@ NumericsCommand train_command(CLI::App& numerics) {
   struct Options {
     std::string format = "fp16";
     std::string folder;
+    std::string html;
     TrainingQuestion question;
   };
   auto o = std::make_shared<Options>();
@@ -303,20 +332,28 @@ NumericsCommand train_command(CLI::App& numerics) {
   app->add_option("--steps", q.steps, "of a training")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  app->add_option("--learning-rate", q.model.learning_rate, "of Adam, the same in all steps")
+      ->check(number_within(1e-9, 1))
+      ->capture_default_str();
   app->add_option("--tile", q.tile, "keys of a tile")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app->add_option("--seed", q.seed, "of the first training")->capture_default_str();
+  app->add_option("--seed", q.seed, "of the first training")
+      ->check(not_negative())
+      ->capture_default_str();
   app->add_option("--seeds", q.seeds, "trainings of each kind")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app->add_option("--out", o->folder,
                   "write the first seed's weights into this folder, and a log of gradients for "
                   "orrery numerics adam");
+  app->add_option("--html", o->html, "write a page with a plot to this file");
   app->footer("Example:\n  orrery numerics train --seeds 3");
   return {app, [o](const Common& common) -> Result<int> {
             ORRERY_TRY(o->question.format, at("--format", parse_float_format(o->format)));
-            const TrainingStudy study = training_study(o->question, threads_to_use(common.threads));
+            ORRERY_TRY(const TrainingStudy study,
+                       at("--format " + o->format,
+                          training_study(o->question, threads_to_use(common.threads))));
             if (!o->folder.empty()) {
               std::error_code error;
               std::filesystem::create_directories(o->folder, error);
@@ -332,6 +369,9 @@ NumericsCommand train_command(CLI::App& numerics) {
                 ORRERY_RETURN_IF_ERROR(write(name, weights));
               }
               ORRERY_RETURN_IF_ERROR(write("gradients", study.gradients));
+            }
+            if (!o->html.empty()) {
+              ORRERY_RETURN_IF_ERROR(write_file(o->html, training_html(study)));
             }
             return print(common.json ? to_json(training_json(study))
                                      : training_text(study, text_style()));
@@ -393,7 +433,9 @@ NumericsCommand adam_command(CLI::App& numerics) {
   app->add_option("--log", o->log,
                   "gradients in place of simulated ones: a safetensors file with a tensor [steps, "
                   "components] for each layer");
-  app->add_option("--seed", o->seed, "of the simulated gradients")->capture_default_str();
+  app->add_option("--seed", o->seed, "of the simulated gradients")
+      ->check(not_negative())
+      ->capture_default_str();
   app->footer("Example:\n  orrery numerics adam --b2 0.999");
   return {app, [o](const Common& common) -> Result<int> {
             AdamStudy study;

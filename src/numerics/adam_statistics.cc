@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
 
 #include "numerics/tensor_file.h"
 #include "parallel/parallel_for.h"
@@ -12,7 +14,8 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kComponents = 20'000;
+constexpr std::size_t kMostComponents = 20'000;
+constexpr double kMostDraws = 1.1e8;  // of a row: components times steps
 constexpr double kNearOne = 0.8;
 
 // Steps after which the moments have forgotten how they began.
@@ -33,22 +36,56 @@ double correlation(std::span<const float> a, std::span<const float> b) {
   return norm > 0 ? product / norm : 0;
 }
 
-// g[t] = rho g[t - 1] + sqrt(1 - rho^2) n, of variance scale^2 from the beginning.
-AdamFigures stationary(const AdamSettings& settings, double rho, double scale, std::uint64_t seed) {
-  AdamLayer layer(kComponents, settings);
-  std::vector<double> state(kComponents, 0.0);
-  std::vector<float> gradient(kComponents);
-  const int steps = settled_steps(settings);
-  for (int t = 0; t < steps; ++t) {
-    const RandomDraws draws(seed, static_cast<std::uint64_t>(t));
-    for (std::size_t i = 0; i < kComponents; ++i) {
-      const double n = draws.normal(0, i);
-      state[i] = t == 0 ? n : rho * state[i] + std::sqrt(1 - rho * rho) * n;
-      gradient[i] = static_cast<float>(scale * state[i]);
-    }
-    layer.step(gradient);
+// Gradients g[t] = rho g[t - 1] + sqrt(1 - rho^2) n, of variance scale^2 from the beginning.
+struct Stationary {
+  AdamSettings settings;
+  double rho = 0;
+  double scale = 1;
+};
+
+// Of rows with one pair of decays. All take the same noise, which is drawn once: that takes longer than
+// a step of Adam.
+std::vector<AdamFigures> stationary(const std::vector<Stationary>& rows, std::uint64_t seed,
+                                    int threads) {
+  constexpr std::size_t kTogether = 32;  // steps
+  const auto steps = static_cast<std::size_t>(settled_steps(rows.front().settings));
+  const std::size_t components =
+      std::min(kMostComponents, static_cast<std::size_t>(kMostDraws) / steps);
+  struct Simulated {
+    AdamLayer layer;
+    std::vector<double> state;
+    std::vector<float> gradient;
+  };
+  std::vector<Simulated> simulated;
+  for (const Stationary& row : rows) {
+    simulated.push_back({AdamLayer(components, row.settings), std::vector<double>(components, 0.0),
+                         std::vector<float>(components)});
   }
-  return layer.figures();
+  std::vector<double> noise(kTogether * components);
+  for (std::size_t first = 0; first < steps; first += kTogether) {
+    const std::size_t together = std::min(kTogether, steps - first);
+    parallel_for(together, threads, [&](std::size_t t) {
+      const RandomDraws draws(seed, first + t);
+      for (std::size_t i = 0; i < components; ++i) noise[t * components + i] = draws.normal(0, i);
+    });
+    parallel_for(rows.size(), threads, [&](std::size_t r) {
+      const double rho = rows[r].rho;
+      Simulated& of = simulated[r];
+      for (std::size_t t = 0; t < together; ++t) {
+        const double* n = noise.data() + t * components;
+        const double kept = first + t == 0 ? 0 : rho;
+        const double added = first + t == 0 ? 1 : std::sqrt(1 - rho * rho);
+        for (std::size_t i = 0; i < components; ++i) {
+          of.state[i] = kept * of.state[i] + added * n[i];
+          of.gradient[i] = static_cast<float>(rows[r].scale * of.state[i]);
+        }
+        of.layer.step(of.gradient);
+      }
+    });
+  }
+  std::vector<AdamFigures> out;
+  for (const Simulated& of : simulated) out.push_back(of.layer.figures());
+  return out;
 }
 
 struct Burst {
@@ -56,10 +93,12 @@ struct Burst {
   AdamFigures at_peak;
 };
 
-Burst simulated_burst(const AdamSettings& settings, double k, std::uint64_t seed) {
+// For each k, after one quiet phase.
+std::vector<Burst> simulated_bursts(const AdamSettings& settings, std::span<const double> louder,
+                                    std::uint64_t seed) {
   constexpr std::size_t kBurstComponents = 1024;
   constexpr int kLoudSteps = 60;
-  AdamLayer layer(kBurstComponents, settings);
+  AdamLayer quiet_layer(kBurstComponents, settings);
   std::vector<float> gradient(kBurstComponents);
   const auto draw = [&](std::uint64_t run, double scale) {
     const RandomDraws draws(seed, run);
@@ -70,28 +109,46 @@ Burst simulated_burst(const AdamSettings& settings, double k, std::uint64_t seed
   const int quiet = settled_steps(settings);
   for (int t = 0; t < quiet; ++t) {
     draw(static_cast<std::uint64_t>(t), 1);
-    layer.step(gradient);
+    quiet_layer.step(gradient);
   }
-  draw(static_cast<std::uint64_t>(quiet), k);
-  Burst out;
-  for (int t = 1; t <= kLoudSteps; ++t) {
-    layer.step(gradient);
-    const AdamFigures f = layer.figures();
-    if (t == 1) out.rms.first = f.update_norm;
-    if (f.update_norm > out.rms.peak) {
-      out.rms.peak = f.update_norm;
-      out.rms.peak_step = t;
-      out.at_peak = f;
+  std::vector<Burst> out;
+  for (const double k : louder) {
+    AdamLayer layer = quiet_layer;
+    draw(static_cast<std::uint64_t>(quiet), k);
+    Burst burst;
+    for (int t = 1; t <= kLoudSteps; ++t) {
+      layer.step(gradient);
+      const AdamFigures f = layer.figures();
+      if (t == 1) burst.rms.first = f.update_norm;
+      if (f.update_norm > burst.rms.peak) {
+        burst.rms.peak = f.update_norm;
+        burst.rms.peak_step = t;
+        burst.at_peak = f;
+      }
     }
+    out.push_back(burst);
   }
   return out;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
+// The median of the values so far, the upper one of two: the smallest of the larger half.
+class RunningMedian {
+ public:
+  void add(double x) {
+    lower_.push(x);
+    upper_.push(lower_.top());
+    lower_.pop();
+    if (upper_.size() <= lower_.size() + 1) return;
+    lower_.push(upper_.top());
+    upper_.pop();
+  }
+  // There is a value.
+  [[nodiscard]] double value() const { return upper_.top(); }
+
+ private:
+  std::priority_queue<double> lower_;
+  std::priority_queue<double, std::vector<double>, std::greater<>> upper_;
+};
 
 }  // namespace
 
@@ -173,7 +230,7 @@ AdamFigures AdamLayer::figures() const {
 }
 
 AdamBurst burst(const AdamSettings& settings, double k, std::uint64_t seed) {
-  return simulated_burst(settings, k, seed).rms;
+  return simulated_bursts(settings, {&k, 1}, seed).front().rms;
 }
 
 AdamStudy simulated_adam(const AdamSettings& settings, std::uint64_t seed, int threads) {
@@ -189,39 +246,36 @@ AdamStudy simulated_adam(const AdamSettings& settings, std::uint64_t seed, int t
                                          {"b2 = 0.95", {settings.b1, 0.95, settings.eps}},
                                          {"eps = 0", {settings.b1, settings.b2, 0}}};
   AdamStudy out{settings, {}, {}};
-  out.rows.resize(kCorrelations.size() + kSizes.size() + kLouder.size() * mitigations.size());
-  std::vector<AdamBurst> bursts(out.rows.size());
-  const double independent = std::sqrt((1 - settings.b1) / (1 + settings.b1));
-  parallel_for(out.rows.size(), threads, [&](std::size_t i) {
-    AdamRow& row = out.rows[i];
-    if (i < kCorrelations.size()) {
-      row = {"lag-one correlation", fmt::format("{:g}", kCorrelations[i]),
-             stationary(settings, kCorrelations[i], 1, seed)};
-      if (kCorrelations[i] == 0 && settings.eps == 0) row.expected_update_norm = independent;
-      return;
-    }
-    std::size_t rest = i - kCorrelations.size();
-    if (rest < kSizes.size()) {
-      const AdamSettings with_eps = {settings.b1, settings.b2, 1};
-      row = {"spread over eps", fmt::format("{:g}", kSizes[rest]),
-             stationary(with_eps, 0, kSizes[rest], seed)};
-      return;
-    }
-    rest -= kSizes.size();
-    const Mitigation& m = mitigations[rest / kLouder.size()];
-    const Burst b = simulated_burst(m.settings, kLouder[rest % kLouder.size()], seed);
-    bursts[i] = b.rms;
-    row = {"quiet, then louder: " + m.name, fmt::format("{:g}", kLouder[rest % kLouder.size()]),
-           b.at_peak};
+  std::vector<Stationary> noises;
+  for (const double rho : kCorrelations) {
+    noises.push_back({settings, rho, 1});
+    out.rows.push_back({"lag-one correlation", fmt::format("{:g}", rho), {}});
+  }
+  for (const double size : kSizes) {
+    noises.push_back({{settings.b1, settings.b2, 1}, 0, size});
+    out.rows.push_back({"spread over eps", fmt::format("{:g}", size), {}});
+  }
+  const std::vector<AdamFigures> figures = stationary(noises, seed, threads);
+  for (std::size_t i = 0; i < figures.size(); ++i) out.rows[i].figures = figures[i];
+  if (settings.eps == 0) {
+    out.rows.front().expected_update_norm = std::sqrt((1 - settings.b1) / (1 + settings.b1));
+  }
+  std::vector<std::vector<Burst>> bursts(mitigations.size());
+  parallel_for(mitigations.size(), threads, [&](std::size_t m) {
+    bursts[m] = simulated_bursts(mitigations[m].settings, kLouder, seed);
   });
   for (std::size_t m = 0; m < mitigations.size(); ++m) {
-    const std::size_t i = kCorrelations.size() + kSizes.size() + (m + 1) * kLouder.size() - 1;
+    for (std::size_t k = 0; k < kLouder.size(); ++k) {
+      out.rows.push_back({"quiet, then louder: " + mitigations[m].name,
+                          fmt::format("{:g}", kLouder[k]), bursts[m][k].at_peak});
+    }
     const AdamSettings& s = mitigations[m].settings;
+    const AdamBurst& loudest = bursts[m].back().rms;
     out.remarks.push_back(fmt::format(
         "quiet, then 1000 times louder, {}: the first step has the norm {:.3f} (limit {:.3f}), "
         "step {} the largest, {:.2f}",
-        mitigations[m].name, bursts[i].first, (1 - s.b1) / std::sqrt(1 - s.b2), bursts[i].peak_step,
-        bursts[i].peak));
+        mitigations[m].name, loudest.first, (1 - s.b1) / std::sqrt(1 - s.b2), loudest.peak_step,
+        loudest.peak));
   }
   return out;
 }
@@ -237,7 +291,7 @@ Result<AdamStudy> logged_adam(const std::string& file, const AdamSettings& setti
     ORRERY_TRY(const std::vector<float> log, read_tensor(tensors, t.name));
     const std::size_t components = t.shape[1];
     AdamLayer layer(components, settings);
-    std::vector<double> norms;
+    RunningMedian norms;
     AdamFigures last;
     AdamFigures worst;
     std::size_t worst_step = 0;
@@ -249,20 +303,20 @@ Result<AdamStudy> logged_adam(const std::string& file, const AdamSettings& setti
         worst = last;
         worst_step = step;
       }
-      if (step > kWarmUp && last.update_norm > 3 * median(norms) && std::abs(last.cosine) < 0.02 &&
+      if (step > kWarmUp && last.update_norm > 3 * norms.value() && std::abs(last.cosine) < 0.02 &&
           last.autocorrelation[0] > 0.5) {
         out.remarks.push_back(fmt::format(
             "{}, step {}: the update is large and does not follow the gradient", t.name, step));
       }
-      norms.push_back(last.update_norm);
+      norms.add(last.update_norm);
     }
     out.rows.push_back({t.name, fmt::format("step {}", t.shape[0] - 1), last});
     if (worst_step > 0) {
       out.rows.push_back({t.name, fmt::format("step {}, largest update", worst_step), worst});
     }
     if (layer.not_finite() > 0) {
-      out.remarks.push_back(fmt::format("{}: {} gradients are infinite or no number, taken as 0",
-                                        t.name, layer.not_finite()));
+      out.remarks.push_back(fmt::format("{}: {} gradients are infinite or NaN, taken as 0", t.name,
+                                        layer.not_finite()));
     }
   }
   return out;

@@ -19,7 +19,7 @@
 // First step after a quiet phase that was k times weaker: at most (1 - b1) / sqrt(1 - b2), as k
 // grows: 0.447 with b2 = 0.95, 3.16 with 0.999.
 //
-// Left out: weight decay, which is no part of r, clipping, and the loss itself.
+// Left out: weight decay, which is not part of r, clipping, and the loss itself.
 #pragma once
 
 #include <array>
@@ -85,7 +85,8 @@ struct AdamStudy {
   std::vector<std::string> remarks;  // sentences: warnings first
 };
 
-// Simulated gradients of 20,000 components: stationary with several lag-one correlations, of
+// Simulated gradients of 20,000 components, and of fewer where the moments take more than 5,500 steps
+// to settle (a decay above 0.9991): stationary with several lag-one correlations, of
 // several sizes beside eps, and loud after a quiet phase with what each mitigation changes.
 AdamStudy simulated_adam(const AdamSettings& settings, std::uint64_t seed, int threads);
 // The rms of r over the steps after gradients became k times louder and kept their direction: its

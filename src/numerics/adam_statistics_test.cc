@@ -90,7 +90,7 @@ TEST(AdamStatistics, WarnOfALayerInALog) {
   ASSERT_TRUE(study.has_value()) << study.error().text();
   ASSERT_FALSE(study->remarks.empty());
   EXPECT_THAT(study->remarks.front(), testing::StartsWith("bad, step 4"));
-  EXPECT_EQ(study->remarks.back(), "bad: 1 gradients are infinite or no number, taken as 0");
+  EXPECT_EQ(study->remarks.back(), "bad: 1 gradients are infinite or NaN, taken as 0");
   for (const std::string& remark : study->remarks) {
     EXPECT_THAT(remark, testing::Not(testing::HasSubstr("calm")));
   }

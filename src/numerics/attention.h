@@ -99,7 +99,7 @@ struct AttentionQuestion {
 };
 // `sweep`: "format=e8m4,bf16", "length=1Ki,2Ki", "tile=64,128", "head=64,128", "scale=1,4" or
 // "order=forward,backward"; empty: nothing is swept. Errors: another axis, a bad value, more than
-// kMostProducts multiplications.
+// kMostProducts multiplications or the memory of study_size.h.
 Result<DeviationStudy> attention_study(const AttentionQuestion& question, std::string_view sweep,
                                        int threads);
 

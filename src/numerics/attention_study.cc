@@ -4,6 +4,7 @@
 #include <array>
 
 #include "numerics/attention.h"
+#include "numerics/study_size.h"
 #include "numerics/sweep.h"
 #include "numerics/tensor_file.h"
 #include "outcome/parsed_number.h"
@@ -42,6 +43,13 @@ Result<void> check_products(double products) {
   return unsupported(
       fmt::format("{:.0e} multiplications are more than {:.0e}", products, kMostProducts), "",
       "choose a shorter length, fewer heads or fewer seeds");
+}
+// Inputs, what each way gives and the deviations of one of them, in double.
+double bytes_of(const AttentionSizes& s) {
+  constexpr double kWays = 5;
+  const double queries = static_cast<double>(s.query_heads * s.head_size * s.queries);
+  const double keys = static_cast<double>(s.key_heads * s.head_size) * static_cast<double>(s.keys);
+  return 8 * (queries * (1 + kWays + 1) + 2 * keys);
 }
 // Of scores once and of values for each way.
 double products_of(const AttentionSizes& s) {
@@ -107,6 +115,7 @@ Result<DeviationStudy> attention_study(const AttentionQuestion& question, std::s
   double products = 0;
   for (const std::string& value : swept.values) {
     ORRERY_TRY(const AttentionQuestion q, at("--sweep", with(question, swept.axis, value)));
+    ORRERY_RETURN_IF_ERROR(check_bytes(bytes_of(q.shape)));
     products += products_of(q.shape) * q.seeds;
     questions.push_back(q);
   }
@@ -144,7 +153,7 @@ Result<AttentionInputs> read_inputs(const std::string& path, bool causal) {
   }
   const auto& [q, k, v] = shapes;
   if (k != v || q[2] != k[2] || q[0] % k[0] != 0 || (causal && q[1] > k[1])) {
-    return bad_input("the shapes of q, k and v are none of attention", path,
+    return bad_input("the shapes of q, k and v do not fit together", path,
                      "k and v have one shape, q the same head size and a multiple of their heads; "
                      "with a causal mask no more positions than k");
   }
@@ -156,6 +165,7 @@ Result<AttentionInputs> read_inputs(const std::string& path, bool causal) {
 
 Result<DeviationStudy> attention_study(const AttentionQuestion& question,
                                        const AttentionInputs& inputs, int threads) {
+  ORRERY_RETURN_IF_ERROR(check_bytes(bytes_of(inputs.shape)));
   ORRERY_RETURN_IF_ERROR(check_products(products_of(inputs.shape)));
   AttentionInputs narrow = inputs;
   for (std::vector<double>* x : {&narrow.q, &narrow.k, &narrow.v}) round_all(*x, question.format);

@@ -119,7 +119,7 @@ class Bins {
 struct ChunkSums {
   double differences = 0;
   double squares = 0;
-  float largest = 0;
+  double largest = 0;  // may be above fp32
   std::int64_t bad_first = 0;
   std::int64_t bad_second = 0;
   std::int64_t pairs = 0;
@@ -138,7 +138,7 @@ ChunkSums count_chunk(std::span<const float> a, std::span<const float> b, Bins& 
     const double d = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
     out.differences += d;
     out.squares += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-    out.largest = std::max(out.largest, static_cast<float>(d));
+    out.largest = std::max(out.largest, d);
     ++out.pairs;
     bins.add(a[i], b[i]);
   }
@@ -184,7 +184,7 @@ Result<TensorDifference> difference(const Files& files, const StoredTensor& a,
   out.type = a.type->name;
   out.elements = static_cast<std::int64_t>(a.elements);
   double pairs = 0;
-  float largest = 0;
+  double largest = 0;
   for (const ChunkSums& s : sums) {
     out.mean += s.differences;
     out.rms += s.squares;
@@ -258,17 +258,18 @@ Result<CheckpointDifference> checkpoint_difference(const std::string& first,
   for (const auto& [x, y] : pairs) {
     ORRERY_TRY(TensorDifference d, difference(files, *x, *y, bins));
     const auto n = static_cast<double>(x->elements);
+    const double share = total > 0 ? n / total : 0;  // tensors may have no elements
     out.all.largest = std::max(out.all.largest, d.largest);
-    out.all.mean += d.mean * n / total;
-    out.all.wasserstein += d.wasserstein * n / total;
-    out.all.wasserstein_at_most += d.wasserstein_at_most * n / total;
+    out.all.mean += d.mean * share;
+    out.all.wasserstein += d.wasserstein * share;
+    out.all.wasserstein_at_most += d.wasserstein_at_most * share;
     out.all.elements += d.elements;
     out.all.not_finite_first += d.not_finite_first;
     out.all.not_finite_second += d.not_finite_second;
-    squares += d.rms * d.rms * n / total;
+    squares += d.rms * d.rms * share;
     out.tensors.push_back(std::move(d));
     done += n;
-    if (progressed) progressed(done / total);
+    if (progressed) progressed(total > 0 ? done / total : 1);
   }
   out.all.rms = std::sqrt(squares);
   return out;

@@ -17,7 +17,7 @@
 // them all. The two bounds are reported; sums of bits are whole numbers, so that no figure depends
 // on the number of threads.
 //
-// Pairs of which one is infinite or no number are counted and take part in nothing else. Left out:
+// Pairs of which one is infinite or NaN are counted and take part in nothing else. Left out:
 // fp64, and tensors of whole numbers, which are named.
 #pragma once
 

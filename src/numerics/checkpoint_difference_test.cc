@@ -141,6 +141,25 @@ TEST(CheckpointDifference, CountsWhatIsNotFinite) {
   EXPECT_EQ(d.wasserstein_at_most, 0.5);
 }
 
+TEST(CheckpointDifference, OfTensorsWithoutElementsIsZero) {
+  const std::string empty = checkpoint("a.safetensors", {{"w", {0}, {}}, {"x", {0, 4}, {}}});
+  const auto d = checkpoint_difference(empty, empty, 1);
+  ASSERT_TRUE(d.has_value()) << d.error().text();
+  EXPECT_EQ(d->tensors.size(), 2U);
+  for (const double figure :
+       {d->all.largest, d->all.mean, d->all.wasserstein, d->all.wasserstein_at_most, d->all.rms}) {
+    EXPECT_EQ(figure, 0);
+  }
+}
+
+TEST(CheckpointDifference, MayBeAboveSinglePrecision) {
+  const TensorDifference d =
+      only(checkpoint("a.safetensors", {3e38F, 1}), checkpoint("b.safetensors", {-3e38F, 1}));
+  EXPECT_EQ(d.largest, 2 * static_cast<double>(3e38F));
+  EXPECT_EQ(d.mean, static_cast<double>(3e38F));
+  EXPECT_TRUE(std::isfinite(d.wasserstein) && std::isfinite(d.wasserstein_at_most));
+}
+
 TEST(CheckpointDifference, RefusesOtherTensors) {
   const std::string a = checkpoint("a.safetensors", {{"w", {2}, {1, 2}}, {"bias", {1}, {1}}});
   const auto refusal = [&](std::vector<WrittenTensor> tensors) {

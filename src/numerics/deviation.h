@@ -7,7 +7,7 @@
 //   ulps                       quantiles of d_i / ulp(g_i), ulp(g) = 2^(max(e, emin) - m) of a format,
 //                              e the exponent of g
 //
-// Elements of which x or g is infinite or no number are counted and take part in nothing else.
+// Elements of which x or g is infinite or NaN are counted and take part in nothing else.
 #pragma once
 
 #include <cstdint>

@@ -4,16 +4,16 @@
 //
 //   normal     (-1)^sign 2^(E - bias) (1 + M / 2^m),    E > 0
 //   subnormal  (-1)^sign 2^(1 - bias) (M / 2^m),        E = 0
-//   highest    ieee      E all ones: infinity (M = 0) or no number
-//              all_ones  E and M all ones: no number; no infinity   (fp8 e4m3)
+//   highest    ieee      E all ones: infinity (M = 0) or NaN
+//              all_ones  E and M all ones: NaN; no infinity   (fp8 e4m3)
 //              finite    every code is a number                      (fp6, fp4, int8)
 //
 // A format without exponent bits is fixed-point: sign and magnitude in steps of 2^(1 - bias - m).
 //
 // Sources: IEEE 754-2019 sections 3.4 and 4.3; OCP 8-bit Floating Point Specification (OFP8) 1.0,
 // tables 1 and 2; OCP Microscaling Formats (MX) 1.0, section 5.3. What is too large becomes the
-// largest number (saturating conversion), or infinity, or no number where there is no infinity
-// (OFP8 section 6). fp6 and fp4 have no code for what is no number; it becomes the largest, as in
+// largest number (saturating conversion), or infinity, or NaN where there is no infinity
+// (OFP8 section 6). fp6 and fp4 have no code for NaN; it becomes the largest, as in
 // the saturating conversions of PTX.
 //
 // Left out: rounding towards zero or infinity, exception flags, signalling NaNs, and formats with

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "numerics/rounder.h"
+
 namespace orrery {
 namespace {
 
@@ -190,6 +192,50 @@ TEST(FloatFormat, RoundsStochasticallyWithoutBias) {
     // The neighbours, not others.
     EXPECT_LE(step, 2 * std::abs(x) * format.epsilon() + 1.001 * format.smallest_subnormal());
   }
+}
+
+// Whatever the draws: a number of the format has no neighbour that it could become.
+TEST(FloatFormat, StochasticRoundingKeepsTheNumbersOfTheFormat) {
+  const RandomDraws draws(7, 0);
+  for (const FloatFormat& format : {kFp4E2m1, kFp8E4m3, kInt8, kFp16}) {
+    const std::uint32_t codes = 1U << static_cast<unsigned>(format.bits() - 1);
+    for (std::uint32_t code = 0; code < codes; ++code) {
+      const auto x = static_cast<float>(decoded(code, format));
+      if (!std::isfinite(x)) continue;
+      std::vector<float> values(format.bits() > 8 ? 4 : 2000, x);
+      round_stochastically(values, format, draws, code * 2000ULL);
+      for (const float v : values) ASSERT_EQ(v, x) << to_text(format);
+    }
+  }
+  // The largest share of a step that there is, and the largest draw.
+  const Rounder<float> rounder(kInt8);
+  EXPECT_EQ(rounder(100.0F, ~std::uint64_t{0}), 100.0F);
+  EXPECT_EQ(rounder(100.0F, std::uint64_t{0}), 100.0F);
+  EXPECT_EQ(rounder(std::nextafter(100.0F, 101.0F), std::uint64_t{0}), 101.0F);
+  EXPECT_EQ(rounder(std::nextafter(101.0F, 100.0F), ~std::uint64_t{0}), 100.0F);
+}
+
+// More mantissa bits than fp32: what it holds is not changed, and the rest is rounded to its step.
+TEST(FloatFormat, FormatsFinerThanSinglePrecisionKeepItsNumbers) {
+  const RandomDraws draws(9, 0);
+  for (const FloatFormat& format : {ieee_format(4, 30), ieee_format(7, 52), ieee_format(5, 24)}) {
+    const int least = format.least_exponent();
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      const int exponent = static_cast<int>(draws.bits(1, i) % 70) - 45;
+      const auto x =
+          static_cast<float>(std::ldexp(1 + draws.uniform(0, i), std::min(exponent, -least)));
+      ASSERT_TRUE(same(rounded(x, format), rounded(static_cast<double>(x), format)))
+          << to_text(format) << " " << x;
+      std::vector<float> one = {x};
+      if (rounded(x, format) == x) {
+        round_stochastically(one, format, draws, i);
+        ASSERT_EQ(one[0], x) << to_text(format);
+      }
+    }
+  }
+  EXPECT_EQ(rounded(0.1F, ieee_format(4, 30)), 0.1F);
+  EXPECT_EQ(rounded(1e-3F, ieee_format(4, 30)), 1e-3F);
+  EXPECT_EQ(rounded(256.0F, ieee_format(4, 30)), std::numeric_limits<float>::infinity());
 }
 
 TEST(FloatFormat, IsNamed) {

@@ -46,12 +46,35 @@ Result<double> product_deviation(NumberFormat format, int threads) {
   return study.rows.back().deviation.relative_rms;  // operands and accumulation
 }
 
+std::optional<std::string> product_change(const Training& training) {
+  if (training.precision == NumberFormat::bf16) return std::nullopt;
+  return fmt::format("products of operands in {}", to_text(training.precision));
+}
+
+std::optional<std::string> reduction_change(const Training& training, const Plan& plan) {
+  const std::int64_t ranks = plan.dp * plan.cp;
+  const NumberFormat format = training.gradients;
+  if (training.workload != Workload::training || ranks <= 1 || format == NumberFormat::fp32 ||
+      format == NumberFormat::fp64) {
+    return std::nullopt;
+  }
+  return fmt::format("gradients reduced in {} over {} ranks, not in fp32", to_text(format), ranks);
+}
+
 NumericChange change(std::string what, double deviation, double of_bf16) {
   const double times = of_bf16 > 0 ? deviation / of_bf16 : 0;
   return {std::move(what), deviation, times, class_of(times)};
 }
 
 }  // namespace
+
+std::vector<std::string> numeric_changes(const Training& training, const Plan& plan) {
+  std::vector<std::string> out;
+  for (auto& what : {product_change(training), reduction_change(training, plan)}) {
+    if (what) out.push_back(*what);
+  }
+  return out;
+}
 
 DeviationClass class_of(double times_bf16) {
   return times_bf16 <= 0.5  ? DeviationClass::below_bf16
@@ -83,9 +106,8 @@ Result<PlanNumerics> plan_numerics(const PredictedStep& step, const Catalog& cat
     choice.times_bf16 = choice.deviation / of_bf16;
     choice.deviation_class = class_of(choice.times_bf16);
     if (format.value == NumberFormat::bf16) bf16_time = choice.step_time;
-    if (choice.chosen && format.value != NumberFormat::bf16) {
-      out.changes.push_back(change(fmt::format("products of operands in {}", format.name),
-                                   choice.deviation, of_bf16));
+    if (const auto what = product_change(step.training()); choice.chosen && what) {
+      out.changes.push_back(change(*what, choice.deviation, of_bf16));
     }
     out.formats.push_back(choice);
   }
@@ -97,20 +119,17 @@ Result<PlanNumerics> plan_numerics(const PredictedStep& step, const Catalog& cat
     if (bf16_time) f.saved = 1 - f.step_time / *bf16_time;
   }
 
-  const NumberFormat gradients = step.training().gradients;
-  const std::int64_t ranks = step.plan().dp * step.plan().cp;
-  if (ranks > 1 && gradients != NumberFormat::fp32 && gradients != NumberFormat::fp64) {
+  if (const auto what = reduction_change(step.training(), step.plan())) {
     ReductionQuestion q;
-    q.ranks = static_cast<std::size_t>(std::min<std::int64_t>(ranks, 256));
+    q.ranks =
+        static_cast<std::size_t>(std::min<std::int64_t>(step.plan().dp * step.plan().cp, 256));
     q.elements = 1024;
     q.seeds = 1;
-    q.format = operands_of(gradients);
+    q.format = operands_of(step.training().gradients);
     ORRERY_TRY(const DeviationStudy narrow, reduction_study(q, "", threads));
     q.format = operands_of(NumberFormat::bf16);
     ORRERY_TRY(const DeviationStudy bf16, reduction_study(q, "", threads));
-    out.changes.push_back(change(fmt::format("gradients reduced in {} over {} ranks, not in fp32",
-                                             to_text(gradients), ranks),
-                                 narrow.rows.front().deviation.relative_rms,
+    out.changes.push_back(change(*what, narrow.rows.front().deviation.relative_rms,
                                  bf16.rows.front().deviation.relative_rms));
   }
   return out;

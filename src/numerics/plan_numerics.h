@@ -24,14 +24,19 @@
 namespace orrery {
 
 class Catalog;
+struct Plan;
 struct PredictedStep;
+struct Training;
+
+// The numeric changes that a plan makes against training in bf16, in words; products first.
+std::vector<std::string> numeric_changes(const Training& training, const Plan& plan);
 
 // Of a deviation over that of bf16: up to 1/2, 2, 32, and beyond.
 enum class DeviationClass { below_bf16, like_bf16, above_bf16, far_above_bf16 };
 DeviationClass class_of(double times_bf16);
 
 struct NumericChange {
-  std::string what;       // "gradients reduced in bf16 over 64 ranks"
+  std::string what;       // one of numeric_changes()
   double deviation = 0;   // relative_rms
   double times_bf16 = 0;  // that of what bf16 training does
   DeviationClass deviation_class = DeviationClass::like_bf16;

@@ -10,13 +10,14 @@
 #include <numbers>
 
 #include "numerics/rounder.h"
+#include "numerics/study_size.h"
 #include "numerics/sweep.h"
 #include "parallel/parallel_for.h"
 
 namespace orrery {
 namespace {
 
-constexpr double kMostWork = 1e12;
+constexpr double kDraw = 16;  // additions that the draw of a number takes the time of
 constexpr std::size_t kMostInner = std::size_t{1} << 24U;
 constexpr std::size_t kMostRanks = 65536;
 
@@ -59,12 +60,6 @@ Result<ReductionQuestion> with(ReductionQuestion q, const std::string& axis,
     ORRERY_TRY(q.ranks, parse_size(value, 2, kMostRanks));
   }
   return q;
-}
-
-Result<void> check_additions(double work) {
-  if (work <= kMostWork) return {};
-  return unsupported(fmt::format("{:.0e} additions are more than {:.0e}", work, kMostWork), "",
-                     "choose smaller sizes or fewer seeds");
 }
 
 }  // namespace
@@ -128,10 +123,14 @@ Result<DeviationStudy> product_study(const ProductQuestion& question, std::strin
   double work = 0;
   for (const std::string& value : swept.values) {
     ORRERY_TRY(const ProductQuestion q, at("--sweep", with(question, swept.axis, value)));
-    work += static_cast<double>(q.rows * q.columns) * static_cast<double>(q.inner) * 4 * q.seeds;
+    const auto results = static_cast<double>(q.rows * q.columns);
+    const double operands = static_cast<double>(q.rows + q.columns) * static_cast<double>(q.inner);
+    work += (results * static_cast<double>(q.inner) * 4 + operands * kDraw) * q.seeds;
+    // Operands in fp32; three results and their deviations in double.
+    ORRERY_RETURN_IF_ERROR(check_bytes(4 * operands + 8 * 4 * results));
     questions.push_back(q);
   }
-  ORRERY_RETURN_IF_ERROR(check_additions(work));
+  ORRERY_RETURN_IF_ERROR(check_work(work, "additions"));
   const Accumulation& acc = question.accumulation;
   DeviationStudy out{
       "gemm",
@@ -240,10 +239,14 @@ Result<DeviationStudy> reduction_study(const ReductionQuestion& question, std::s
       return unsupported(fmt::format("{:.0e} contributions are more than 1e9", numbers), "",
                          "choose fewer ranks or elements");
     }
-    work += numbers * 4 * q.seeds;
+    work += numbers * (4 + kDraw) * q.seeds;
+    // Contributions, those of the tree again, the golden sum in double, and for each order its sum,
+    // what is added to it and their deviations in double.
+    ORRERY_RETURN_IF_ERROR(
+        check_bytes(8 * numbers + static_cast<double>(q.elements) * (8 + 3 * (4 + 4 + 8 + 8))));
     questions.push_back(q);
   }
-  ORRERY_RETURN_IF_ERROR(check_additions(work));
+  ORRERY_RETURN_IF_ERROR(check_work(work, "additions"));
   DeviationStudy out{"allreduce",
                      {{"ranks", std::to_string(question.ranks)},
                       {"elements", std::to_string(question.elements)},
@@ -326,7 +329,12 @@ DeviationStudy storage_study(std::span<const float> tensor, std::span<const Tens
   return out;
 }
 
-DeviationStudy optimizer_state_study(std::size_t elements, int steps, std::uint64_t seed) {
+Result<DeviationStudy> optimizer_state_study(std::size_t elements, int steps, std::uint64_t seed) {
+  constexpr double kSearch = 16;  // additions that the search of a code takes the time of
+  const auto numbers = static_cast<double>(elements);
+  // A gradient, two moments and what is kept of them in fp32, and a deviation in double.
+  ORRERY_RETURN_IF_ERROR(check_bytes(numbers * (4 * 5 + 8 * 3)));
+  ORRERY_RETURN_IF_ERROR(check_work(numbers * steps * (kDraw + 2 * kSearch), "additions"));
   constexpr double kFirstDecay = 0.9;
   constexpr double kSecondDecay = 0.999;
   struct Moment {

@@ -69,7 +69,8 @@ struct ProductQuestion {
   std::uint64_t seed = 1;
   int seeds = 3;
 };
-// `sweep`: format, k, accumulator, group or promote. Errors: as attention_study.
+// `sweep`: format, k, accumulator, group or promote. Errors: another axis, a bad value,
+// more memory or work than study_size.h allows.
 Result<DeviationStudy> product_study(const ProductQuestion& question, std::string_view sweep,
                                      int threads);
 
@@ -91,7 +92,7 @@ struct ReductionQuestion {
   std::uint64_t seed = 1;
   int seeds = 3;
 };
-// `sweep`: format or ranks.
+// `sweep`: format or ranks. Errors: as product_study.
 Result<DeviationStudy> reduction_study(const ReductionQuestion& question, std::string_view sweep,
                                        int threads);
 
@@ -102,7 +103,7 @@ DeviationStudy storage_study(std::span<const float> tensor, std::span<const Tens
 
 // Adam's two moments kept in 8-bit codes between steps, beside moments in fp32, after some steps:
 // independent gradients, b1 = 0.9, b2 = 0.999. The share of codes that are at most one off is in the
-// remarks.
-DeviationStudy optimizer_state_study(std::size_t elements, int steps, std::uint64_t seed);
+// remarks. Errors: more memory or work than study_size.h allows.
+Result<DeviationStudy> optimizer_state_study(std::size_t elements, int steps, std::uint64_t seed);
 
 }  // namespace orrery

@@ -159,29 +159,49 @@ TEST(Products, StoragePrefersMoreBits) {
 
 // After one update from zero, each code is the nearest one: none is more than one off.
 TEST(Products, EightBitStatesStayNearTheirReference) {
-  const DeviationStudy study = optimizer_state_study(4096, 1, 3);
+  const DeviationStudy study = *optimizer_state_study(4096, 1, 3);
   ASSERT_EQ(study.rows.size(), 2);
   EXPECT_EQ(study.remarks.front(),
             "codes at most one from that of the fp32 moment: first moment after step 1: 100.0 %; "
             "second moment after step 1: 100.0 %");
   EXPECT_LT(study.rows[0].deviation.relative_rms, 0.02);
   // Errors of later steps stay bounded: they decay as the moments do.
-  const DeviationStudy later = optimizer_state_study(2048, 40, 3);
+  const DeviationStudy later = *optimizer_state_study(2048, 40, 3);
   EXPECT_LT(later.rows[later.rows.size() - 2].deviation.relative_rms, 0.05);
+}
+
+TEST(Products, MoreMemoryThanAWorkstationHasIsRefused) {
+  ProductQuestion q;
+  q.rows = 4096;
+  q.columns = 1;
+  q.inner = 1U << 24U;
+  q.seeds = 1;
+  q.format = *parse_tensor_format("bf16");
+  EXPECT_EQ(product_study(q, "", 1).error().text(),
+            "the tensors would take 275 GB at once, more than 8.6 GB (choose smaller sizes)");
+  ReductionQuestion r;
+  r.ranks = 2;
+  r.elements = 1U << 28U;
+  r.format = q.format;
+  EXPECT_THAT(reduction_study(r, "", 1).error().text(), testing::StartsWith("the tensors would"));
+  EXPECT_EQ(optimizer_state_study(1U << 28U, 1, 1).error().text(),
+            "the tensors would take 11.8 GB at once, more than 8.6 GB (choose smaller sizes)");
 }
 
 TEST(Products, WorkWithoutEndIsRefused) {
   ProductQuestion q;
   q.rows = q.columns = 4096;
-  q.inner = 1U << 20U;
+  q.inner = 1U << 16U;
   q.format = *parse_tensor_format("bf16");
   EXPECT_EQ(product_study(q, "", 1).error().text(),
-            "2e+14 additions are more than 1e+12 (choose smaller sizes or fewer seeds)");
+            "1e+13 additions are more than 1e+12 (choose smaller sizes or fewer seeds)");
   ReductionQuestion r;
   r.elements = 1U << 28U;
   r.format = q.format;
   EXPECT_EQ(reduction_study(r, "", 1).error().text(),
             "2e+10 contributions are more than 1e9 (choose fewer ranks or elements)");
+  EXPECT_EQ(optimizer_state_study(1U << 20U, 100'000, 1).error().text(),
+            "5e+12 additions are more than 1e+12 (choose smaller sizes or fewer seeds)");
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ namespace orrery {
 
 // Rounds the magnitude as bits of Real. A number at least as large as the smallest normal one is
 // rounded by an integer addition that carries into the exponent; below, adding and subtracting a
-// power of two whose last bit is the format's step rounds to that step.
+// power of two whose last bit is the format's step rounds to that step. Where a format has more
+// mantissa bits than Real, that power of two is below the smallest normal number, and all of Real
+// from there on is held.
 template <class Real>
 struct Rounder {
   using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
@@ -31,8 +33,8 @@ struct Rounder {
   int shift;
   Bits half;
   Bits mask;
-  Bits least_normal;
   Real magic;
+  Bits least_normal;
   Real step;
   Bits largest;
   Bits beyond;  // what is too large becomes
@@ -42,16 +44,22 @@ struct Rounder {
       : shift(std::max(0, kMantissa - f.mantissa_bits)),
         half(shift > 0 ? (Bits{1} << (shift - 1)) - 1 : 0),
         mask(~((Bits{1} << shift) - 1)),
-        least_normal(f.exponent_bits > 0
-                         ? std::bit_cast<Bits>(static_cast<Real>(f.smallest_normal()))
-                         : kInfinity),
         magic(static_cast<Real>(std::ldexp(1.0, kMantissa + f.least_exponent() - f.mantissa_bits))),
+        least_normal(f.exponent_bits > 0 ? std::bit_cast<Bits>(std::min(
+                                               static_cast<Real>(f.smallest_normal()), magic))
+                                         : kInfinity),
         step(static_cast<Real>(f.smallest_subnormal())),
-        largest(std::bit_cast<Bits>(static_cast<Real>(f.largest()))),
+        largest(std::bit_cast<Bits>(at_most(f.largest()))),
         beyond(f.overflow == Overflow::saturate  ? largest
                : f.highest == HighestCodes::ieee ? kInfinity
                                                  : kInfinity + 1),
         no_number(f.highest == HighestCodes::finite ? largest : kInfinity + 1) {}
+
+  // The largest number of Real that is not above x.
+  static Real at_most(double x) {
+    const auto real = static_cast<Real>(x);
+    return static_cast<double>(real) > x ? std::nextafter(real, Real{0}) : real;
+  }
 
   [[nodiscard]] Bits magnitude(Bits bits) const {
     const Bits odd = (bits >> shift) & 1;
@@ -59,14 +67,16 @@ struct Rounder {
     const Bits low = std::bit_cast<Bits>((std::bit_cast<Real>(bits) + magic) - magic);
     return fitted(bits, chosen(bits < least_normal, low, normal));
   }
-  // The same with a random share of the step; `random` has its highest bits at random.
+  // The neighbour above with the probability of the share of the step that x is above the one below,
+  // so that numbers of the format stay; `random` has its highest bits at random.
   [[nodiscard]] Bits magnitude(Bits bits, std::uint64_t random) const {
     const Bits normal = (bits + static_cast<Bits>(random >> (64 - sizeof(Real) * 8) &
                                                   static_cast<std::uint64_t>(~mask))) &
                         mask;
     const Real share = static_cast<Real>(random >> 40U) * static_cast<Real>(0x1p-24);
-    const Bits low = std::bit_cast<Bits>(
-        static_cast<Real>(std::floor(std::bit_cast<Real>(bits) / step + share)) * step);
+    const Real steps = std::bit_cast<Real>(bits) / step;
+    const Real whole = std::floor(steps);
+    const Bits low = std::bit_cast<Bits>((share < steps - whole ? whole + 1 : whole) * step);
     return fitted(bits, bits < least_normal ? low : normal);
   }
   [[nodiscard]] Bits fitted(Bits before, Bits after) const {

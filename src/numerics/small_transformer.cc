@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "parallel/parallel_for.h"
 #include "parallel/random_draws.h"
@@ -339,6 +340,12 @@ class Trainer {
   int steps_ = 0;
 };
 
+bool are_finite(const std::vector<WrittenTensor>& tensors) {
+  return std::ranges::all_of(tensors, [](const WrittenTensor& t) {
+    return std::ranges::all_of(t.values, [](float x) { return std::isfinite(x); });
+  });
+}
+
 std::vector<std::size_t> drawn_tokens(const SmallTransformer& model, std::uint64_t seed, int step) {
   constexpr double kRuled = 0.9;
   const RandomDraws rules(seed, 0);
@@ -365,12 +372,19 @@ std::vector<std::size_t> drawn_tokens(const SmallTransformer& model, std::uint64
 
 }  // namespace
 
-std::vector<WrittenTensor> train(const SmallTransformer& model, const TrainingNumerics& numerics,
-                                 int steps, std::uint64_t seed, std::uint64_t data_seed,
-                                 const std::function<void(const TrainingStep&)>& after_step) {
+Result<std::vector<WrittenTensor>> train(
+    const SmallTransformer& model, const TrainingNumerics& numerics, int steps, std::uint64_t seed,
+    std::uint64_t data_seed, const std::function<void(const TrainingStep&)>& after_step) {
   Trainer trainer(model, numerics, seed);
   for (int step = 1; step <= steps; ++step) {
     const double loss = trainer.step(drawn_tokens(model, data_seed, step));
+    const bool learns = std::isfinite(loss);
+    if (!learns || !are_finite(trainer.weights())) {
+      return bad_input(
+          fmt::format("the training with seed {} ends: after step {}, {} infinite or NaN",
+                      data_seed, step, learns ? "a weight is" : "the loss is"),
+          "", "choose a format with more bits or a smaller learning rate");
+    }
     if (after_step) after_step({step, loss, trainer.weights(), trainer.gradients()});
   }
   return trainer.weights();
@@ -408,11 +422,12 @@ WeightDistance weight_distance(const std::vector<WrittenTensor>& a,
   return out;
 }
 
-TrainingStudy training_study(const TrainingQuestion& question, int threads) {
+Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads) {
   enum Run : std::size_t { base, flash, narrow, single, other, runs };
+  constexpr std::array kRuns = {"baseline", "flash", "narrow", "fp32", "other-seed"};
   constexpr std::size_t kLogged = 512;  // components of a tensor
-  const std::vector<int> shown = {std::max(1, question.steps / 4), std::max(1, question.steps / 2),
-                                  question.steps};
+  std::vector<int> shown;               // halved again and again
+  for (int step = question.steps; step > 0 && shown.size() < 8; step /= 2) shown.push_back(step);
   const auto numerics_of = [&](std::size_t run) {
     const FloatFormat format = run == single ? kFloat32 : question.format;
     return TrainingNumerics{
@@ -425,35 +440,41 @@ TrainingStudy training_study(const TrainingQuestion& question, int threads) {
   TrainingStudy out{question, {}, std::vector<double>(seeds), std::vector<double>(seeds), {}, {}};
   using Snapshots = std::map<int, std::vector<WrittenTensor>>;
   std::vector<Snapshots> snapshots(seeds * runs);
+  std::vector<std::optional<Error>> failures(snapshots.size());
   parallel_for(snapshots.size(), threads, [&](std::size_t index) {
     const std::size_t run = index % runs;
     const std::uint64_t seed = question.seed + index / runs;
     const std::uint64_t initial = run == other ? seed + 1'000'000 : seed;
-    train(question.model, numerics_of(run), question.steps, initial, seed,
-          [&](const TrainingStep& s) {
-            if (std::ranges::find(shown, s.step) != shown.end()) {
-              snapshots[index][s.step] = s.weights;
+    const auto trained = train(
+        question.model, numerics_of(run), question.steps, initial, seed,
+        [&](const TrainingStep& s) {
+          if (std::ranges::find(shown, s.step) != shown.end()) {
+            snapshots[index][s.step] = s.weights;
+          }
+          if (run != base) return;
+          if (s.step == 1) out.first_loss[index / runs] = s.loss;
+          out.last_loss[index / runs] = s.loss;
+          if (index / runs > 0) return;
+          if (out.gradients.empty()) {
+            for (const WrittenTensor& g : s.gradients) {
+              out.gradients.push_back(
+                  {g.name,
+                   {static_cast<std::uint64_t>(question.steps), std::min(kLogged, g.values.size())},
+                   {}});
             }
-            if (run != base) return;
-            if (s.step == 1) out.first_loss[index / runs] = s.loss;
-            out.last_loss[index / runs] = s.loss;
-            if (index / runs > 0) return;
-            if (out.gradients.empty()) {
-              for (const WrittenTensor& g : s.gradients) {
-                out.gradients.push_back({g.name,
-                                         {static_cast<std::uint64_t>(question.steps),
-                                          std::min(kLogged, g.values.size())},
-                                         {}});
-              }
-            }
-            for (std::size_t t = 0; t < s.gradients.size(); ++t) {
-              const std::vector<float>& g = s.gradients[t].values;
-              out.gradients[t].values.insert(
-                  out.gradients[t].values.end(), g.begin(),
-                  g.begin() + static_cast<std::ptrdiff_t>(std::min(kLogged, g.size())));
-            }
-          });
+          }
+          for (std::size_t t = 0; t < s.gradients.size(); ++t) {
+            const std::vector<float>& g = s.gradients[t].values;
+            out.gradients[t].values.insert(
+                out.gradients[t].values.end(), g.begin(),
+                g.begin() + static_cast<std::ptrdiff_t>(std::min(kLogged, g.size())));
+          }
+        });
+    if (!trained) failures[index] = at(kRuns[run], trained.error());
   });
+  for (const std::optional<Error>& failure : failures) {
+    if (failure) return fail(*failure);
+  }
   for (std::size_t s = 0; s < seeds; ++s) {
     const auto* of = &snapshots[s * runs];
     for (const auto& [step, weights] : of[base]) {
@@ -462,9 +483,8 @@ TrainingStudy training_study(const TrainingQuestion& question, int threads) {
                            weight_distance(weights, of[other].at(step))});
     }
   }
-  const std::array<std::string, runs> names = {"baseline", "flash", "narrow", "fp32", "other-seed"};
   for (std::size_t r = 0; r < runs; ++r) {
-    out.runs.emplace_back(names[r], snapshots[r].at(question.steps));
+    out.runs.emplace_back(kRuns[r], snapshots[r].at(question.steps));
   }
   return out;
 }

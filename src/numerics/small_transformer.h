@@ -47,10 +47,11 @@ struct TrainingStep {
   const std::vector<WrittenTensor>& weights;
   const std::vector<WrittenTensor>& gradients;
 };
-// Trains from weights drawn with `seed`; tokens are drawn with `data_seed`. Gives the weights.
-std::vector<WrittenTensor> train(const SmallTransformer& model, const TrainingNumerics& numerics,
-                                 int steps, std::uint64_t seed, std::uint64_t data_seed,
-                                 const std::function<void(const TrainingStep&)>& after_step = {});
+// Trains from weights drawn with `seed`; tokens are drawn with `data_seed`. Gives the weights. Error:
+// a step after which the loss or a weight is infinite or NaN, which ends the training.
+Result<std::vector<WrittenTensor>> train(
+    const SmallTransformer& model, const TrainingNumerics& numerics, int steps, std::uint64_t seed,
+    std::uint64_t data_seed, const std::function<void(const TrainingStep&)>& after_step = {});
 
 // The loss of the first step if element `at` of a weight's initial values were larger by `moved`: for
 // finite differences.
@@ -58,7 +59,7 @@ double training_loss(const SmallTransformer& model, const TrainingNumerics& nume
                      std::uint64_t seed, std::uint64_t data_seed, std::size_t weight,
                      std::size_t at, float moved);
 
-// How far two sets of weights are apart, over all tensors as one.
+// How far two sets of finite weights are apart, over all tensors as one.
 struct WeightDistance {
   double largest = 0;
   double mean = 0;
@@ -75,7 +76,7 @@ struct TrainingQuestion {
   std::uint64_t seed = 1;
   int seeds = 3;
 };
-// Distances at some steps of the training. Attention alone is in `format`, and everything else in
+// Distances at the last step of the training, at half of it, a quarter and so on. Attention alone is in `format`, and everything else in
 // fp32, in the first and the last: where two runs round all they compute, any difference soon makes
 // their roundings independent, and their distance is that of the format.
 struct TrainedPair {
@@ -94,6 +95,7 @@ struct TrainingStudy {
   std::vector<std::pair<std::string, std::vector<WrittenTensor>>> runs;
   std::vector<WrittenTensor> gradients;
 };
-TrainingStudy training_study(const TrainingQuestion& question, int threads);
+// Error: a training that ends before its last step; the first one, by seed.
+Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads);
 
 }  // namespace orrery

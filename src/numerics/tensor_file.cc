@@ -48,7 +48,7 @@ const ElementType* type_named(std::string_view name) {
 
 Failure refused(const std::string& tensor, std::string what) {
   return bad_input(std::move(what), "tensor '" + tensor + "'",
-                   "the file is damaged, or is no such file");
+                   "the file is damaged, or is not a safetensors file");
 }
 
 Result<std::vector<std::uint64_t>> whole_numbers(const Value* list, std::size_t most) {
@@ -99,7 +99,7 @@ Result<std::vector<StoredTensor>> parse_safetensors_header(std::string_view json
                                                            std::uint64_t file_bytes) {
   ORRERY_TRY(const Document document, parse_json(json, "header"));
   if (document.root.kind() != Value::Kind::map) {
-    return bad_input("the header is no map of tensors", "", "write a safetensors or .npy file");
+    return bad_input("the header is not a map of tensors", "", "write a safetensors or .npy file");
   }
   const std::uint64_t data = file_bytes - begin;
   std::vector<StoredTensor> out;
@@ -189,7 +189,7 @@ Result<std::optional<StoredTensor>> parse_npy_header(std::string_view head,
     if (n) {
       out.shape.push_back(*n);
     } else if (!size.empty()) {
-      return bad_input("'" + std::string(size) + "' is no size", "shape", hint);
+      return bad_input("'" + std::string(size) + "' is not a size", "shape", hint);
     }
     if (comma == std::string_view::npos || out.shape.size() > kMostDimensions) break;
     rest.remove_prefix(comma + 1);
@@ -249,7 +249,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   if (length > size - 8 || length > kMostHeader) {
     return bad_input(fmt::format("the header should have {} bytes, and the file has {}{}", length,
                                  size - 8, length > kMostHeader ? "; at most 1e8 are read" : ""),
-                     path, "it is cut off, or is no safetensors or .npy file");
+                     path, "it is cut off, or is not a safetensors or .npy file");
   }
   ORRERY_RETURN_IF_ERROR(at(path, check_input_memory(length, length, "header")));
   ORRERY_TRY(const std::string header, text(8, length));

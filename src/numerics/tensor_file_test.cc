@@ -93,13 +93,13 @@ TEST(TensorFile, RefusesHeadersThatLie) {
             "a file of 3 bytes holds no tensors (write a safetensors or .npy file)");
   EXPECT_EQ(refusal(std::string(8, '\x7f')),
             "the header should have 9187201950435737471 bytes, and the file has 0; at most 1e8 are "
-            "read (it is cut off, or is no safetensors or .npy file)");
+            "read (it is cut off, or is not a safetensors or .npy file)");
   EXPECT_EQ(refusal(with_header("{}").substr(0, 9)),
-            "the header should have 2 bytes, and the file has 1 (it is cut off, or is no "
+            "the header should have 2 bytes, and the file has 1 (it is cut off, or is not a "
             "safetensors or .npy file)");
   EXPECT_EQ(refusal(with_header("[]")),
-            "the header is no map of tensors (write a safetensors or .npy file)");
-  const std::string damaged = " (the file is damaged, or is no such file)";
+            "the header is not a map of tensors (write a safetensors or .npy file)");
+  const std::string damaged = " (the file is damaged, or is not a safetensors file)";
   EXPECT_EQ(refusal(with_header(R"({"w":1})")), "tensor 'w': no dtype" + damaged);
   EXPECT_EQ(refusal(with_header(R"({"w":{"dtype":"F31"}})")),
             "tensor 'w': unknown dtype 'F31'" + damaged);
@@ -123,7 +123,7 @@ TEST(TensorFile, RefusesHeadersThatLie) {
   EXPECT_EQ(refusal(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "")),
             "fortran_order: the array is in Fortran order" + hint);
   EXPECT_EQ(refusal(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (x,), }", "")),
-            "shape: 'x' is no size" + hint);
+            "shape: 'x' is not a size" + hint);
   EXPECT_EQ(refusal(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "abc")),
             "[2] of F32 take 8 bytes, and the file has 3 after its header (the file is damaged)");
   EXPECT_EQ(refusal(std::string("\x93NUMPY\x01\x00\xff\xff{}", 12)),

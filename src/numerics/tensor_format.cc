@@ -17,8 +17,10 @@ namespace {
 constexpr std::size_t kMxBlock = 32;
 constexpr std::size_t kNvfp4Block = 16;
 constexpr std::size_t kStateBlock = 2048;
+// An fp32 scale of these is 0 or infinite for numbers that they hold themselves.
+constexpr int kWideExponent = 8;
 
-// The largest magnitude; no number if one is infinite or none.
+// The largest magnitude; NaN if one is infinite or NaN.
 float largest_of(std::span<const float> values) {
   // Of magnitudes, the order of the bits is that of the numbers, and what is none comes last.
   std::int32_t most = 0;
@@ -102,11 +104,17 @@ Result<TensorFormat> parse_tensor_format(std::string_view text) {
   const std::size_t slash = folded.find('/');
   if (slash != std::string::npos) {
     ORRERY_TRY(const FloatFormat element, parse_float_format(folded.substr(0, slash)));
+    if (element.exponent_bits >= kWideExponent) {
+      const std::string name = folded.substr(0, slash);
+      return bad_input("numbers of " + name + " have " + std::to_string(element.exponent_bits) +
+                           " exponent bits and need no scale",
+                       "", "write " + name + "; scales are for formats of at most 7 exponent bits");
+    }
     const std::string block = folded.substr(slash + 1);
     const auto elements =
         block == "tensor" ? std::optional<std::size_t>(0) : parsed_number<std::size_t>(block);
     if (!elements || (*elements == 0 && block != "tensor") || *elements > (1U << 30U)) {
-      return bad_input("'" + block + "' is no number of elements that share a scale", "",
+      return bad_input("'" + block + "' is not a number of elements that share a scale", "",
                        "write " + folded.substr(0, slash) + "/128 or /tensor");
     }
     return TensorFormat{folded, element, ScaleRule::fp32, *elements};

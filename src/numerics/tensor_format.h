@@ -12,7 +12,7 @@
 //   stored(x) = s round(x / s)
 //
 // Blocks follow each other in memory; the last one may be shorter. A block of zeros stays zeros. A
-// block in which something is infinite or no number has no scale: all of it becomes no number.
+// block in which something is infinite or NaN has no scale: all of it becomes NaN.
 //
 // Sources: OCP Microscaling Formats (MX) 1.0, sections 5.2 and 6.3; NVIDIA, "Pretraining large
 // language models with NVFP4" (arXiv 2509.25149), appendix B; Dettmers et al., arXiv 2110.02861,
@@ -43,7 +43,8 @@ struct TensorFormat {
 };
 
 // One of the names above, or the name of an element format and "/tensor" or "/N": an fp32 scale for
-// the tensor or each N elements. Error: an unknown name with the nearest one, or a bad block.
+// the tensor or each N elements. Errors: an unknown name with the nearest one, a bad block, a scale
+// for elements of 8 or more exponent bits, which reach as far as the scale does.
 Result<TensorFormat> parse_tensor_format(std::string_view text);
 // Those that have a name, elements alone first.
 std::span<const TensorFormat> tensor_formats();

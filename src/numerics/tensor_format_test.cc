@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace orrery {
@@ -140,9 +141,20 @@ TEST(TensorFormat, IsRefusedInWords) {
   EXPECT_EQ(parse_tensor_format("mxfp9").error().text(),
             "unknown number format 'mxfp9' (did you mean 'mxfp4'?)");
   EXPECT_EQ(parse_tensor_format("int8/0").error().text(),
-            "'0' is no number of elements that share a scale (write int8/128 or /tensor)");
+            "'0' is not a number of elements that share a scale (write int8/128 or /tensor)");
   EXPECT_EQ(parse_tensor_format("int8/x").error().text(),
-            "'x' is no number of elements that share a scale (write int8/128 or /tensor)");
+            "'x' is not a number of elements that share a scale (write int8/128 or /tensor)");
+  for (const std::string name : {"fp64", "fp32", "tf32", "bf16", "e8m4", "e11m16"}) {
+    for (const std::string scale : {"/tensor", "/128"}) {
+      EXPECT_THAT(parse_tensor_format(name + scale).error().text(),
+                  testing::AllOf(testing::StartsWith("numbers of " + name + " have "),
+                                 testing::HasSubstr("exponent bits and need no scale")));
+    }
+  }
+  EXPECT_EQ(parse_tensor_format("bf16/128").error().text(),
+            "numbers of bf16 have 8 exponent bits and need no scale (write bf16; scales are for "
+            "formats of at most 7 exponent bits)");
+  EXPECT_TRUE(parse_tensor_format("fp16/128").has_value());
 }
 
 }  // namespace

@@ -44,7 +44,10 @@ double share(std::int64_t part, std::int64_t whole) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
-std::string signed_percent(double change) { return fmt::format("{:+.1f} %", change * 100); }
+std::string signed_percent(double change) {
+  std::string out = fmt::format("{:+.1f} %", change * 100);
+  return out == "-0.0 %" ? "+0.0 %" : out;
+}
 
 std::string gibibytes(ByteCount bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
@@ -86,6 +89,10 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts) {
 
 std::string percent_of_tenths(int tenths) {
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+std::string scientific(double x, int digits) {
+  return x == 0 ? "0" : fmt::format("{:.{}e}", x, digits);
 }
 
 }  // namespace orrery

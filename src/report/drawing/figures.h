@@ -23,7 +23,10 @@ std::string flops_text(double n);
 std::string percent(double share);
 // What part of a whole something is; 0 of nothing.
 double share(std::int64_t part, std::int64_t whole);
-// A change in percent with its sign: 0.026 -> "+2.6 %".
+// 0.000123 with two digits behind the point: "1.23e-04"; of 0 "0".
+std::string scientific(double x, int digits);
+
+// A change in percent with its sign: 0.026 -> "+2.6 %"; what rounds to nothing: "+0.0 %".
 std::string signed_percent(double change);
 // GiB with one decimal.
 std::string gibibytes(ByteCount bytes);

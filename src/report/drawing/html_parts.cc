@@ -102,6 +102,12 @@ std::string html_legend(const std::vector<std::pair<std::string, Category>>& ent
   return html_legend(named);
 }
 
+std::string html_halves(std::string_view left, std::string_view right) {
+  return fmt::format(
+      "<div class=\"columns\"><div class=\"half\">{}</div><div class=\"half\">{}</div></div>\n",
+      left, right);
+}
+
 std::string html_bar(std::span<const BarSegment> bar) {
   if (bar.size() == 1 && bar[0].tip.empty()) {
     return fmt::format(

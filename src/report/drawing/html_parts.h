@@ -38,6 +38,9 @@ std::string html_link(std::string_view title, std::string_view page);
 std::string html_legend(const std::vector<std::pair<std::string, std::string>>& entries);
 std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries);
 
+// Two halves of a section, side by side where there is room. Both are markup.
+std::string html_halves(std::string_view left, std::string_view right);
+
 // The cell of a table that holds one bar, or a whole of parts that have tips.
 std::string html_bar(std::span<const BarSegment> bar);
 

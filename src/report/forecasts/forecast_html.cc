@@ -29,11 +29,6 @@ namespace {
 constexpr std::int64_t kMostDrawnInterruptions = 20'000;
 constexpr double kClosedFormHolds = 0.02;
 
-std::string halves(const std::string& left_half, const std::string& right_half) {
-  return "<div class=\"columns\"><div class=\"half\">" + left_half + "</div><div class=\"half\">" +
-         right_half + "</div></div>\n";
-}
-
 std::string wide(const std::string& chart) { return "<div class=\"pan\">" + chart + "</div>\n"; }
 
 std::string finding(std::string_view subject, const std::string& sentence) {
@@ -106,7 +101,7 @@ std::string distribution_plots(const Times& t) {
   }
   cumulative.curves.push_back(
       {.points = cdf_line(t.times, of_cdf, unit.one), .css_class = "over thick o-accent"});
-  return halves(plot_svg(histogram), plot_svg(cumulative));
+  return html_halves(plot_svg(histogram), plot_svg(cumulative));
 }
 
 std::vector<PlotMark> quantile_marks(const RunForecast& f) {
@@ -297,9 +292,9 @@ std::string what_would_help(const RunForecast& f) {
   }
   return html_section(
       "What would help", "each cause halved or doubled, the rest as it is, on the same failures",
-      halves(tornado_svg(chart) + html_legend(std::vector<std::pair<std::string, std::string>>{
-                                      {"halved", "good"}, {"doubled", "bad"}}),
-             knob_table(f).html()));
+      html_halves(tornado_svg(chart) + html_legend(std::vector<std::pair<std::string, std::string>>{
+                                           {"halved", "good"}, {"doubled", "bad"}}),
+                  knob_table(f).html()));
 }
 
 // The run as the closed form has it; nothing where that does not hold.
@@ -394,10 +389,11 @@ std::string failures_and_checkpoints(const RunForecast& f) {
   }
   return html_section(
       "Failures and checkpoints", "ETTR by how often a job fails and how often it saves",
-      halves(contours(f, *job),
-             paragraphs(cause_sentences(f)) + interval_table(*job) +
-                 paragraphs({"the closed form is that of independent failures and of saves for "
-                             "which training stands still; the run itself is simulated"})));
+      html_halves(
+          contours(f, *job),
+          paragraphs(cause_sentences(f)) + interval_table(*job) +
+              paragraphs({"the closed form is that of independent failures and of saves for "
+                          "which training stands still; the run itself is simulated"})));
 }
 
 std::string page(std::string_view what, const Subject& subject, const std::string& sentence,
@@ -535,11 +531,11 @@ std::string fault_fit_html(const FaultFit& fit) {
     }
     body += html_section(
         "What the log says", "",
-        halves(plot_svg({.name = "share of the repairs by their time",
-                         .x = log_time_axis("time of a repair", low, high),
-                         .y = linear_axis("% of the repairs are not longer", 0, 100, 5),
-                         .curves = {{.points = line, .css_class = "over thick o-accent"}}}),
-               fit_table(fit).html()));
+        html_halves(plot_svg({.name = "share of the repairs by their time",
+                              .x = log_time_axis("time of a repair", low, high),
+                              .y = linear_axis("% of the repairs are not longer", 0, 100, 5),
+                              .curves = {{.points = line, .css_class = "over thick o-accent"}}}),
+                    fit_table(fit).html()));
   } else {
     body += html_section("What the log says", "", fit_table(fit).html());
   }

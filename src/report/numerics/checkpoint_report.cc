@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "document/results.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -10,12 +11,10 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-std::string short_number(double x) { return x == 0 ? "0" : fmt::format("{:.3e}", x); }
-
 std::string bounds(const TensorDifference& t) {
   return t.wasserstein_at_most - t.wasserstein <= 5e-4 * t.wasserstein_at_most
-             ? short_number(t.wasserstein_at_most)
-             : short_number(t.wasserstein) + " to " + short_number(t.wasserstein_at_most);
+             ? scientific(t.wasserstein_at_most, 3)
+             : scientific(t.wasserstein, 3) + " to " + scientific(t.wasserstein_at_most, 3);
 }
 
 Table tensor_table(const CheckpointDifference& d) {
@@ -30,12 +29,12 @@ Table tensor_table(const CheckpointDifference& d) {
                              grouped(t.not_finite_second));
   };
   for (const TensorDifference& t : d.tensors) {
-    table.row(t.name, t.type, grouped(t.elements), short_number(t.largest), short_number(t.mean),
-              bounds(t), short_number(t.rms), bad(t));
+    table.row(t.name, t.type, grouped(t.elements), scientific(t.largest, 3), scientific(t.mean, 3),
+              bounds(t), scientific(t.rms, 3), bad(t));
   }
   table.add_rule();
-  table.row(bold("all"), "", grouped(d.all.elements), bold(short_number(d.all.largest)),
-            bold(short_number(d.all.mean)), bold(bounds(d.all)), short_number(d.all.rms),
+  table.row(bold("all"), "", grouped(d.all.elements), bold(scientific(d.all.largest, 3)),
+            bold(scientific(d.all.mean, 3)), bold(bounds(d.all)), scientific(d.all.rms, 3),
             bad(d.all));
   return table;
 }
@@ -56,9 +55,9 @@ std::string checkpoint_text(const ComparedCheckpoints& compared, const TextStyle
                    right("mean", 3), right("times as far", 4), right("Wasserstein", 3),
                    right("times as far", 4));
   for (const CheckpointDifference& r : compared.references) {
-    references.row(r.second, short_number(r.all.largest), times(r.all.largest, d.all.largest),
-                   short_number(r.all.mean), times(r.all.mean, d.all.mean),
-                   short_number(r.all.wasserstein_at_most),
+    references.row(r.second, scientific(r.all.largest, 3), times(r.all.largest, d.all.largest),
+                   scientific(r.all.mean, 3), times(r.all.mean, d.all.mean),
+                   scientific(r.all.wasserstein_at_most, 3),
                    times(r.all.wasserstein_at_most, d.all.wasserstein_at_most));
   }
   out += section("Against references", "of all tensors, from " + d.first, references, style);
@@ -82,7 +81,7 @@ inline constexpr auto kResults<TensorDifference> = table<TensorDifference>(
     field<&TensorDifference::wasserstein>("distance of the distributions of values: at least"),
     field<&TensorDifference::wasserstein_at_most>("the same: at most; equal for 8 and 16 bits"),
     field<&TensorDifference::rms>("of the first tensor"),
-    field<&TensorDifference::not_finite_first>("elements that are infinite or no number"),
+    field<&TensorDifference::not_finite_first>("elements that are infinite or NaN"),
     field<&TensorDifference::not_finite_second>("the same"));
 
 template <>

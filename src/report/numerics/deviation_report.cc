@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "document/results.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -12,17 +13,11 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-std::string short_number(double x) { return x == 0 ? "0" : fmt::format("{:.2e}", x); }
-std::string ulps(double x) { return x < 1000 ? fmt::format("{:.2f}", x) : short_number(x); }
+std::string ulps(double x) { return x < 1000 ? fmt::format("{:.2f}", x) : scientific(x, 2); }
 
 }  // namespace
 
-std::string deviation_text(const DeviationStudy& study, const TextStyle& style) {
-  std::string settings;
-  for (const auto& [name, value] : study.settings) {
-    settings += (settings.empty() ? "" : "; ") + name + ": " + value;
-  }
-  std::string out = wrapped(study.experiment + ": " + settings, 2, style) + "\n";
+Table deviation_table(const DeviationStudy& study) {
   const auto any = [&](const auto& has) { return std::ranges::any_of(study.rows, has); };
   Table table(
       left(study.swept, 6).shown_if(!study.swept.empty()), left("", 6), right("largest", 5),
@@ -37,15 +32,24 @@ std::string deviation_text(const DeviationStudy& study, const TextStyle& style) 
   for (const MeasuredDeviation& row : study.rows) {
     const Deviation& d = row.deviation;
     if (!last.empty() && last != row.at) table.add_rule();
-    table.row(row.at == last ? "" : row.at, row.variant, bold(short_number(d.largest)),
-              short_number(d.mean), short_number(d.spread), short_number(d.relative_rms),
-              row.expected ? short_number(*row.expected) : "", ulps(d.ulps_median),
+    table.row(row.at == last ? "" : row.at, row.variant, bold(scientific(d.largest, 2)),
+              scientific(d.mean, 2), scientific(d.spread, 2), scientific(d.relative_rms, 2),
+              row.expected ? scientific(*row.expected, 2) : "", ulps(d.ulps_median),
               ulps(d.ulps_p99), ulps(d.ulps_largest),
               row.bits_an_element ? fmt::format("{:.2f}", *row.bits_an_element) : "",
               grouped(d.not_finite));
     last = row.at;
   }
-  out += table.text(style);
+  return table;
+}
+
+std::string deviation_text(const DeviationStudy& study, const TextStyle& style) {
+  std::string settings;
+  for (const auto& [name, value] : study.settings) {
+    settings += (settings.empty() ? "" : "; ") + name + ": " + value;
+  }
+  std::string out = wrapped(study.experiment + ": " + settings, 2, style) + "\n";
+  out += deviation_table(study).text(style);
   if (!study.remarks.empty()) out += "\n";
   for (const std::string& remark : study.remarks) out += wrapped(remark, 2, style);
   return out;
@@ -71,7 +75,7 @@ inline constexpr auto kResults<Deviation> = table<Deviation>(
     field<&Deviation::largest_relative>("largest difference over the largest golden magnitude"),
     field<&Deviation::ulps_median>("in units in the last place of the format `ulp_of`"),
     field<&Deviation::ulps_p99>("the same"), field<&Deviation::ulps_largest>("the same"),
-    field<&Deviation::not_finite>("elements that are infinite or no number; in no other figure"));
+    field<&Deviation::not_finite>("elements that are infinite or NaN; in no other figure"));
 
 template <>
 inline constexpr auto kResults<MeasuredDeviation> = table<MeasuredDeviation>(

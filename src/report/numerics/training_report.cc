@@ -3,17 +3,36 @@
 #include <fmt/format.h>
 
 #include "document/results.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
 namespace {
 
-std::string short_number(double x) { return x == 0 ? "0" : fmt::format("{:.2e}", x); }
 std::string ratio(double reference, double flash) {
   return flash > 0 ? fmt::format("{:.1f}", reference / flash) : "";
 }
 
 }  // namespace
+
+Table training_table(const TrainingStudy& study) {
+  Table table(left("seed", 6), right("step", 6), left("", 6), right("flash", 5),
+              right("formats", 5), right("times flash", 4), right("other seed", 5),
+              right("times flash", 4));
+  for (const TrainedPair& p : study.pairs) {
+    if (4 * p.step + 3 < study.question.steps) continue;
+    const auto add = [&](bool first, const char* name, double WeightDistance::* figure) {
+      const double flash = p.flash.*figure;
+      table.row(first ? std::to_string(p.seed) : "", first ? std::to_string(p.step) : "", name,
+                scientific(flash, 2), scientific(p.fp32.*figure, 2), ratio(p.fp32.*figure, flash),
+                scientific(p.other_seed.*figure, 2), ratio(p.other_seed.*figure, flash));
+    };
+    add(true, "largest", &WeightDistance::largest);
+    add(false, "mean", &WeightDistance::mean);
+    add(false, "Wasserstein", &WeightDistance::wasserstein);
+  }
+  return table;
+}
 
 std::string training_text(const TrainingStudy& study, const TextStyle& style) {
   const TrainingQuestion& q = study.question;
@@ -33,21 +52,7 @@ std::string training_text(const TrainingStudy& study, const TextStyle& style) {
       wrapped("other seed: attention in " + format + " against the same from other weights", 4,
               style) +
       "\n";
-  Table table(left("seed", 6), right("step", 6), left("", 6), right("flash", 5),
-              right("formats", 5), right("times flash", 4), right("other seed", 5),
-              right("times flash", 4));
-  for (const TrainedPair& p : study.pairs) {
-    const auto add = [&](bool first, const char* name, double WeightDistance::* figure) {
-      const double flash = p.flash.*figure;
-      table.row(first ? std::to_string(p.seed) : "", first ? std::to_string(p.step) : "", name,
-                short_number(flash), short_number(p.fp32.*figure), ratio(p.fp32.*figure, flash),
-                short_number(p.other_seed.*figure), ratio(p.other_seed.*figure, flash));
-    };
-    add(true, "largest", &WeightDistance::largest);
-    add(false, "mean", &WeightDistance::mean);
-    add(false, "Wasserstein", &WeightDistance::wasserstein);
-  }
-  out += table.text(style) + "\n";
+  out += training_table(study).text(style) + "\n";
   std::string losses = "loss of the first and the last step:";
   for (std::size_t s = 0; s < study.first_loss.size(); ++s) {
     losses += fmt::format("{} {:.2f} and {:.2f}", s == 0 ? "" : ",", study.first_loss[s],

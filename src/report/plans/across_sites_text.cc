@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {
 namespace {
-
-// "+25.0 %"; never "-0.0 %".
-std::string signed_percent(double share) {
-  return fmt::format("{:+.1f} %", std::round(1000 * share) / 10 + 0.0);
-}
 
 std::string gain_text(Seconds before, Seconds after) {
   return signed_percent(speed_up(before, after).over_new);
@@ -29,7 +23,7 @@ Table baselines_table(const AcrossSites& a) {
               fmt::format("{:.1f} %", 100 * speed_up(production, time).of_old), p.across,
               plan_settings(p.estimate.plan));
   };
-  row("nothing (production)", a.production);
+  row("production", a.production);
   for (const PlanAcrossSites& p : a.one_axis) {
     if (p.estimate.plan != a.production.estimate.plan) row(p.name + " alone", p);
   }
@@ -81,18 +75,18 @@ std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
                           to_text(a.production_in_one_site)),
               2, style);
   if (const std::string kept = best_left_alone(a); !kept.empty()) {
-    out += wrapped("chosen alone, no other value is faster: " + kept, 2, style);
+    out += wrapped("changing only one of these gains nothing: " + kept, 2, style);
   }
   const Seconds best_alone =
       a.one_axis.empty() ? a.production.estimate.step_time : a.one_axis.front().estimate.step_time;
-  out += wrapped(fmt::format("over the best single choice: {}, {:.1f} % of its time",
+  out += wrapped(fmt::format("gain over the best single choice: {} (saves {:.1f} % of its time)",
                              gain_text(best_alone, a.best.estimate.step_time),
                              100 * speed_up(best_alone, a.best.estimate.step_time).of_old),
                  2, style);
   out += section("Which axis crosses", "the best plan for each; bytes of one GPU in a step",
                  outermost_table(a), style);
-  out += section("If the link were another", "the best plan, not chosen again", changes_table(a),
-                 style);
+  out += section("If the link were different", "the same plan, not searched again",
+                 changes_table(a), style);
   out += wrapped(
       fmt::format("to fill its part of the link, an accelerator that crosses sends {} and keeps {} "
                   "under way for a round trip of {}: streams times window must be at least that",

@@ -1,6 +1,7 @@
 #include "report/plans/estimate_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,13 @@ const VerdictStyle& style_of(Verdict verdict) {
 
 std::string interval_sentence(const StepTimeInterval& interval) {
   return fmt::format("interval from the errors on {}; {}", interval.regime, interval.distance);
+}
+
+std::string numeric_changes_sentence(const Estimate& e) {
+  const std::vector<std::string> changes = numeric_changes(e.training, e.plan);
+  if (changes.empty()) return "";
+  return fmt::format("against training in bf16: {} (--numerics shows how far it deviates)",
+                     fmt::join(changes, ", "));
 }
 
 std::string headline_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
@@ -93,6 +101,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
     out += line + "\n";
   }
   dim_lines(interval_sentence(e.interval));
+  if (const auto changes = numeric_changes_sentence(e); !changes.empty()) dim_lines(changes);
   return out;
 }
 

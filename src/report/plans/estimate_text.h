@@ -50,6 +50,8 @@ const VerdictStyle& style_of(Verdict verdict);
 
 // Which errors the interval of the step time comes from, and why it extrapolates if it does.
 std::string interval_sentence(const StepTimeInterval& interval);
+// What the plan computes in other formats than training in bf16; empty if nothing.
+std::string numeric_changes_sentence(const Estimate& estimate);
 
 // The breakdown as a table: also for Markdown.
 Table breakdown_table(const Breakdown& breakdown);

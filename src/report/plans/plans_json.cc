@@ -197,6 +197,8 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field<&Estimate::breakdown>("breakdown_s", "where the time of the critical stage goes"),
     field<&Estimate::plan>("the plan with every default filled in"),
     field<&Estimate::training>("what is trained, with every default filled in"),
+    field("numeric_changes", "what the plan computes in other formats than training in bf16",
+          [](const Estimate& e) { return numeric_changes(e.training, e.plan); }),
     field<&Estimate::software>("software profile, an entry of `orrery catalog software`"),
     field("stages", "every pipeline device",
           [](const Estimate& e) {

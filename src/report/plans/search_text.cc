@@ -377,7 +377,9 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                  fmt::format("{} on {}", model, subject.cluster), {.bold = true});
   }
   if (r.plans.empty() && r.judged && r.judged->plans > 0) {
-    return title("No plan is allowed of", fmt::format("{} on {}", model, subject.cluster),
+    return title(r.judged->failed == r.judged->plans ? "The function failed for every plan of"
+                                                     : "The function allows no plan of",
+                 fmt::format("{} on {}", model, subject.cluster),
                  style_of(Verdict::does_not_fit).ink);
   }
   if (r.plans.empty()) {
@@ -387,11 +389,13 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
            near_misses;
   }
   const Estimate& best = r.plans.front();
+  const std::string changes = numeric_changes_sentence(best);
   std::string out = title(r.plans.size() == 1 ? "Best plan for" : "Best plans for",
                           fmt::format("{} on {}", model, subject.cluster), {.bold = true}) +
                     "\n" + plans_table(r, runs).text(style) + wrapped(notes_of(r), 2, style) +
                     (runs.empty() ? "" : wrapped(healthy_run_sentence(runs.front()), 2, style)) +
                     wrapped(interval_sentence(best.interval), 2, style) +
+                    (changes.empty() ? "" : wrapped(changes, 2, style)) +
                     pasted("best: ", best.plan);
   if (!r.runners_up.empty()) {
     const RunnerUp& closest = *std::ranges::min_element(
