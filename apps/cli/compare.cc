@@ -105,8 +105,7 @@ Result<int> compare_command(const CompareOptions& options, const Common& common)
   ORRERY_TRY(const auto axes, axes_of(options));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
   if (options.tokens.empty() && !options.price.empty()) {
-    return bad_input("a price, and the length of the run is not given", "--price",
-                     "write --tokens 15T");
+    return bad_input("needs the length of the run", "--price", "write --tokens 15T");
   }
   PlanComparison out;
   std::size_t cells = 1;

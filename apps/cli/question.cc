@@ -117,8 +117,7 @@ Result<std::optional<HealthyRun>> run_of(const std::string& tokens, const std::s
                                          const Catalog& catalog) {
   if (tokens.empty()) {
     if (price.empty()) return std::nullopt;
-    return bad_input("a price, and the length of the run is not given", "--price",
-                     "write --tokens 15T");
+    return bad_input("needs the length of the run", "--price", "write --tokens 15T");
   }
   ForecastOptions options;
   options.tokens = tokens;

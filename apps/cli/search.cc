@@ -81,8 +81,7 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
   question.sizes = options.gpus;
   question.space = std::move(space);
   if (!options.run.price.empty() && !has_length(question.run)) {
-    return bad_input("a price, and the length of the run is not given", "--price",
-                     "write --tokens 15T or --steps N");
+    return bad_input("needs the length of the run", "--price", "write --tokens 15T or --steps N");
   }
   Seconds elapsed;
   ORRERY_TRY(const RunSearchResult found,
@@ -143,11 +142,11 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
                        "leave out --objective or --sites");
     }
     if (options.numerics) {
-      return bad_input("is of the plan with the shortest step", "--numerics",
+      return bad_input("describes the plan with the shortest step", "--numerics",
                        "leave out --objective, or ask orrery estimate of the plan");
     }
     if (!options.python.empty()) {
-      return bad_input("functions judge plans by their step, and a run is searched", "--python",
+      return bad_input("a function judges steps, and this objective judges whole runs", "--python",
                        "leave out --objective");
     }
     return search_for_run(options, common, catalog, spec, *space, timed);
@@ -162,7 +161,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
                        "leave out --python or --sites");
     }
     if (options.all_axes) {
-      return bad_input("a function judges the plans of the space alone", "--all-axes",
+      return bad_input("cannot be combined with a function that judges plans", "--all-axes",
                        "leave out --all-axes or --python");
     }
     ORRERY_TRY(judge,
