@@ -40,7 +40,8 @@ function(orrery_folder name)
     endif()
     if(ORRERY_FUZZERS AND fuzzers)
       # What -fsanitize=fuzzer-no-link stands for (the precompiled headers would not fit that one), less
-      # trace-cmp: it doubles the time of tests, and words are compared by functions that are watched.
+      # trace-cmp: it costs every comparison of every test a call, and libFuzzer watches the functions
+      # that compare words without it.
       target_compile_options(orrery_${name} PRIVATE
         -fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table)
     endif()

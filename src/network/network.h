@@ -151,8 +151,9 @@ class Network {
 inline constexpr std::int64_t kMostNetworkAccelerators = 1'000'000;
 inline constexpr std::int64_t kMostNetworkLinks = 20'000'000;  // in one direction
 
-// Errors: more accelerators, switches or links than a graph holds; dimensions that are not those of the torus; a mesh
-// of too many units; wirings that a level cannot have, or that leave accelerators disconnected.
+// Errors: more accelerators, switches or links than a graph holds; dimensions that are not those of
+// the torus; a mesh of too many units; wirings that a level cannot have, or that leave accelerators
+// disconnected.
 Result<Network> network_of(const Cluster& cluster);
 
 // One level of the graph.

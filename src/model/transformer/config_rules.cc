@@ -117,7 +117,7 @@ std::set<std::int64_t> indices(ConfigKeys& keys, const std::string& key, std::in
   std::set<std::int64_t> out;
   if (!keys.has(key)) return out;
   if (keys.find(key)->kind() != Value::Kind::list) {
-    keys.refuse({ErrorCode::bad_input, "is no list of layers", keys.place(key),
+    keys.refuse({ErrorCode::bad_input, "is not a list of layers", keys.place(key),
                  "write [0, 4] for the first and the fifth"});
     return out;
   }

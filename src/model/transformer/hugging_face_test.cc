@@ -359,7 +359,7 @@ TEST(HuggingFace, LayersInAMapAreRefused) {
     EXPECT_THAT(read_small(R"("model_type": "bamba", "attn_layer_indices": )" + std::string(value))
                     .error()
                     .text(),
-                HasSubstr("attn_layer_indices: is no list of layers"))
+                HasSubstr("attn_layer_indices: is not a list of layers"))
         << value;
   }
 }

@@ -12,8 +12,8 @@ namespace orrery {
 // table alone.
 std::string deviation_html(const DeviationStudy& study);
 
-// Mean and Wasserstein distance of the weights over the steps of the training, of flash attention and of the two
-// references, for each seed.
+// Mean and Wasserstein distance of the weights over the steps of the training, of flash attention
+// and of the two references, for each seed.
 std::string training_html(const TrainingStudy& study);
 
 }  // namespace orrery
