@@ -34,6 +34,9 @@ struct Question {
   std::int64_t adapter_rank = 0;      // of low-rank adapters; 0: everything is trained
   std::string adapt;                  // which products they adapt
   std::vector<std::string> settings;  // "network=2x"
+  std::string kernels;                // a file of Python with kernel_time; empty: none
+  std::string python;                 // one with objective or constraint, for a search
+  bool isolate = false;               // their functions in processes
   std::string emit;                   // a format; the plan is printed in it instead of the report
   std::string html;
   std::string timeline;
@@ -107,14 +110,13 @@ struct SearchCommandOptions {
   int top = 0;                         // plans to show; 0: the usual number
   std::vector<std::string> schedules;  // empty: the default ones
   bool all_axes = false;
-  bool sites = false;              // what crosses the outermost level, and against which baselines
-  bool numerics = false;           // what the best plan changes against bf16
-  double time_limit = 0;           // seconds; 0: none
-  std::string objective;           // empty: step-time
-  std::string python;              // a file with objective or constraint; empty: none
-  bool isolate = false;            // its functions in processes
-  std::vector<std::int64_t> gpus;  // sizes of the run; empty: the whole cluster
-  ForecastOptions run;             // those of its options that describe the run
+  std::vector<std::string> varied;  // "latency=10us,1ms": of the outermost level
+  bool sites = false;               // what crosses the outermost level, and against which baselines
+  bool numerics = false;            // what the best plan changes against bf16
+  double time_limit = 0;            // seconds; 0: none
+  std::string objective;            // empty: step-time
+  std::vector<std::int64_t> gpus;   // sizes of the run; empty: the whole cluster
+  ForecastOptions run;              // those of its options that describe the run
 };
 
 struct CheckOptions {

@@ -49,6 +49,12 @@ void add_question(CLI::App* app, Question& q) {
                   "change one setting: network=2x, hbm=1.5x, cluster.levels.0.latency=1us; also "
                   "compute, memory, scale-up, latency")
       ->allow_extra_args(false);
+  app->add_option("--kernels", q.kernels,
+                  "a file of Python that defines kernel_time(kernel), the seconds of a kernel in "
+                  "place of the cost model's, kernel.predicted_s");
+  app->add_flag("--isolate", q.isolate,
+                "call functions of Python in processes of python3, where a crash is an error and "
+                "every module can be imported, instead of interpreters within this one");
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
@@ -370,10 +376,16 @@ int run(int argc, char** argv) {
       "--all-axes", search.all_axes,
       "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
       "single recomputed modules, every schedule and more");
-  search_app->add_flag(
+  CLI::Option* sites = search_app->add_flag(
       "--sites", search.sites,
       "of several sites: every order of the mesh axes, which axis crosses between the sites, "
       "against a plan made for one site and against choosing one thing alone");
+  search_app
+      ->add_option("--vary", search.varied,
+                   "with --sites: also over other links between the sites, "
+                   "latency=10us..10ms*10, oversubscription=1,7,28; given twice, every combination")
+      ->allow_extra_args(false)
+      ->needs(sites);
   search_app
       ->add_option("--time-limit", search.time_limit,
                    "stop after this many seconds and print the best plans so far")
@@ -382,17 +394,10 @@ int run(int argc, char** argv) {
   search_app->add_option("--objective", search.objective,
                          "what is best: step-time (the default), or of a whole run with its "
                          "failures: goodput, time-to-train, cost");
-  CLI::Option* python = search_app->add_option(
-      "--python", search.python,
-      "a file of Python that defines objective(step), which is minimised in "
-      "place of the step time, or constraint(step), or both; step has the keys "
-      "of estimate --json");
-  search_app
-      ->add_flag(
-          "--isolate", search.isolate,
-          "call them in processes of python3, where a crash is an error and every module can "
-          "be imported, instead of interpreters within this one")
-      ->needs(python);
+  search_app->add_option("--python", search.question.python,
+                         "a file of Python that defines objective(step), which is minimised in "
+                         "place of the step time, or constraint(step), or both; step has the keys "
+                         "of estimate --json");
   search_app
       ->add_option("--gpus", search.gpus,
                    "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")

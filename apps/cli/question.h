@@ -9,8 +9,14 @@
 #include "estimate/spec.h"
 #include "forecast/run_costs.h"
 #include "forecast/run_question.h"
+#include "python/user_functions.h"
 
 namespace orrery::cli {
+
+// Where functions of Python are called.
+inline Interpreters interpreters(const Question& q) {
+  return q.isolate ? Interpreters::in_processes : Interpreters::in_threads;
+}
 
 Result<Spec> ask(const Question& question, const Catalog& catalog);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "document/value_list.h"
 #include "emit.h"
 #include "estimate/step_timeline.h"
 #include "forecast/run_search.h"
@@ -28,13 +29,11 @@
 namespace orrery::cli {
 namespace {
 
-// Of the best plan; `found` is the search for the shortest step, or nullptr.
+// Of the best plan.
 Result<std::vector<std::string>> write_files(const Question& question, const PredictedStep& winner,
-                                             const Estimate& figures, const SearchResult* found,
-                                             Seconds elapsed,
-                                             std::span<const HealthyRun> runs = {}) {
+                                             const Estimate& figures, const FoundBy& found) {
   const auto write = [&](const SimulatedStep& drawn) {
-    return write_report_files(question, winner, drawn, figures, found, elapsed, runs);
+    return write_report_files(question, winner, drawn, figures, found);
   };
   if (!question.expanded || question.timeline.empty()) return write(winner.folded);
   ORRERY_TRY(const SimulatedStep expanded, simulated(winner.costs, Folding::expanded));
@@ -56,6 +55,20 @@ Result<void> check_objective(const SearchCommandOptions& o) {
                      "write --objective goodput, time-to-train or cost as well");
   }
   return {};
+}
+
+Result<std::vector<LinkVariation>> link_variations(const SearchCommandOptions& options) {
+  std::vector<LinkVariation> out;
+  for (const std::string& text : options.varied) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return bad_input("'" + text + "' is not a field of the link and its values", "",
+                       "write latency=10us..10ms*10 or oversubscription=1,7,28");
+    }
+    ORRERY_TRY(auto values, value_list(std::string_view(text).substr(equals + 1)));
+    out.push_back({text.substr(0, equals), std::move(values)});
+  }
+  return out;
 }
 
 // Prints an answer and gives the exit code.
@@ -94,8 +107,8 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
   const Subject subject = subject_of(spec.scenario);
   std::vector<std::string> files;
   if (found.winner) {
-    ORRERY_TRY(files, write_files(options.question, *found.winner, found.runs.front().plan, nullptr,
-                                  elapsed));
+    ORRERY_TRY(files, write_files(options.question, *found.winner, found.runs.front().plan,
+                                  {.elapsed = elapsed}));
   }
   if (common.json) {
     return answered(to_json(run_search_json(found, subject, elapsed)), !found.runs.empty());
@@ -113,6 +126,8 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   auto space = stated_space(spec, options.schedules);
   if (!space) return fail(at("--schedules", space.error()));
   if (options.sites && space->placements.empty()) space->placements = placements_across_sites();
+  auto variations = link_variations(options);
+  if (!variations) return fail(at("--vary", variations.error()));
 
   // Searches with progress and within the limit of time.
   const auto timed = [&](int usual_top, Seconds& elapsed, const auto& find) {
@@ -145,7 +160,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
       return bad_input("describes the plan with the shortest step", "--numerics",
                        "leave out --objective, or ask orrery estimate of the plan");
     }
-    if (!options.python.empty()) {
+    if (!options.question.python.empty()) {
       return bad_input("a function judges steps, and this objective judges whole runs", "--python",
                        "leave out --objective");
     }
@@ -155,7 +170,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
 
   const Subject subject = subject_of(spec.scenario);
   Judge judge;
-  if (!options.python.empty()) {
+  if (!options.question.python.empty()) {
     if (options.sites) {
       return bad_input("--sites compares the time of a step", "--python",
                        "leave out --python or --sites");
@@ -164,10 +179,8 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
       return bad_input("cannot be combined with a function that judges plans", "--all-axes",
                        "leave out --all-axes or --python");
     }
-    ORRERY_TRY(judge,
-               python_judge(options.python, threads_to_use(common.threads),
-                            options.isolate ? Interpreters::in_processes : Interpreters::in_threads,
-                            {}, subject));
+    ORRERY_TRY(judge, python_judge(options.question.python, threads_to_use(common.threads),
+                                   interpreters(options.question), {}, subject));
   }
   constexpr int kUsualTop = 10;
   Seconds elapsed;
@@ -176,8 +189,8 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
                search_options.judge = judge;
                auto result = search(spec.scenario, *space, search_options, catalog);
                if (!options.sites || !result || !result->winner) return result;
-               auto sites =
-                   search_across_sites(spec.scenario, *space, *result, search_options, catalog);
+               auto sites = search_across_sites(spec.scenario, *space, *result, search_options,
+                                                catalog, std::move(*variations));
                if (!sites) return Result<SearchResult>(fail(sites.error()));
                if (*sites) {
                  extras.sites = std::move(**sites);
@@ -199,8 +212,11 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
       extras.runs ? *extras.runs : std::span<const HealthyRun>();
   std::vector<std::string> files;
   if (found.winner) {
-    ORRERY_TRY(files, write_files(options.question, *found.winner, found.plans.front(), &found,
-                                  elapsed, shown));
+    ORRERY_TRY(files, write_files(options.question, *found.winner, found.plans.front(),
+                                  {.search = &found,
+                                   .elapsed = elapsed,
+                                   .runs = shown,
+                                   .sites = extras.sites ? &*extras.sites : nullptr}));
   }
   const bool fits = !found.plans.empty();
   if (options.numerics && found.winner) {

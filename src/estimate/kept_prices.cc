@@ -1,5 +1,7 @@
 #include "estimate/kept_prices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "estimate/spec.h"
@@ -14,6 +16,8 @@ std::string key_of(const Scenario& scenario, const Catalog& catalog) {
   std::string key = to_json(specification(without_plan, catalog));
   key += scenario.software_stated ? "software stated" : "usual software";
   key += scenario.zero_stated ? ", zero stated" : ", usual zero";
+  // The scenario that is kept keeps the address from being used again.
+  key += fmt::format(", {}", static_cast<const void*>(scenario.kernel_times.get()));
   for (const auto* list : {&scenario.model.assumed, &scenario.cluster.assumed}) {
     for (const std::string& assumed : *list) key += "\n" + assumed;
   }

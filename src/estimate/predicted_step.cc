@@ -8,6 +8,22 @@
 
 namespace orrery {
 
+namespace {
+
+CostContext with_kernel_times(CostContext context, const Scenario& scenario) {
+  context.kernel_times = scenario.kernel_times;
+  if (context.kernel_times != nullptr) {
+    context.assumed.push_back(context.kernel_times->source());
+  }
+  return context;
+}
+
+}  // namespace
+
+PricedScenario::PricedScenario(Scenario asked, CostContext context)
+    : scenario(std::move(asked)),
+      cache(scenario.model, scenario.training, with_kernel_times(std::move(context), scenario)) {}
+
 Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
   SimulatedStep out;
   ORRERY_TRY(out.step, step_graph(costs, folding));
@@ -66,6 +82,9 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
 Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan) {
   PredictedStep out;
   out.costs = step_costs(priced->cache, plan);
+  if (const auto& times = priced->scenario.kernel_times) {
+    ORRERY_RETURN_IF_ERROR(times->outcome());
+  }
   out.priced = std::move(priced);
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
   if (const Picoseconds makespan = out.folded.timeline.makespan; makespan > kLongestStep) {

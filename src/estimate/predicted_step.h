@@ -25,8 +25,7 @@ namespace orrery {
 
 // A scenario and the prices that all of its plans share. Thread-safe.
 struct PricedScenario {
-  PricedScenario(Scenario asked, CostContext context)
-      : scenario(std::move(asked)), cache(scenario.model, scenario.training, std::move(context)) {}
+  PricedScenario(Scenario asked, CostContext context);
 
   const Scenario scenario;  // its training is complete
   CostCache cache;          // refers to `scenario`

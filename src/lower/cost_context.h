@@ -2,6 +2,7 @@
 // network, what the framework makes of operators.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cost/collective/token_exchange.h"
 #include "cost/kernel/kernel_model.h"
 #include "cost/step/training_conditions.h"
+#include "lower/kernel_times.h"
 #include "plan/software.h"
 #include "units/picoseconds.h"
 
@@ -25,6 +27,7 @@ struct CostContext {
   std::vector<std::string> assumed;  // what training conditions borrow, how PCIe cards meet
   SoftwareProfile software;
   std::vector<FabricLevel> pairwise;  // the levels as two ranks alone on them see them
+  std::shared_ptr<KernelTimes> kernel_times = nullptr;  // instead of those of `kernels`
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {

@@ -46,16 +46,21 @@ Kernel attention(const AttentionShape& shape, AttentionKernel kernel, Direction 
 
 Seconds price(const Kernel& kernel, const CostContext& context) {
   const KernelModel& model = context.kernels;
+  const auto known = [&](Seconds predicted) {
+    return context.kernel_times == nullptr
+               ? predicted
+               : context.kernel_times->time(kernel, predicted, context.cluster.accelerator.name);
+  };
   if (const auto* shape = std::get_if<GemmShape>(&kernel.shape)) {
-    const Seconds time = model.gemm(*shape, kernel.format) / kernel.pieces;
+    const Seconds time = known(model.gemm(*shape, kernel.format)) / kernel.pieces;
     return kernel.bytes > Bytes(0) ? time + kernel.bytes / model.parameters().memory_bandwidth
                                    : time;
   }
   if (const auto* shape = std::get_if<AttentionShape>(&kernel.shape)) {
-    return model.attention(*shape, kernel.attention, kernel.direction, kernel.format) /
+    return known(model.attention(*shape, kernel.attention, kernel.direction, kernel.format)) /
            kernel.pieces;
   }
-  return model.memory_bound(kernel.bytes / kernel.launches) * kernel.launches;
+  return known(model.memory_bound(kernel.bytes / kernel.launches)) * kernel.launches;
 }
 
 Seconds price(const Communication& c, const GroupShape& group, const CostContext& context) {

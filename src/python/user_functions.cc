@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "document/value.h"
 #include "outcome/sanitizers.h"
 #include "python/answer_line.h"
 #include "python/interpreter.h"
@@ -94,6 +95,14 @@ class SharedInterpreters : public UserFunctions {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<UserFunctions>> UserFunctions::load_file(const std::string& file, int count,
+                                                                Interpreters where,
+                                                                const PythonLimits& limits) {
+  constexpr std::size_t kLongestSource = 1U << 20U;
+  ORRERY_TRY(const std::string source, read_file(file, kLongestSource));
+  return load(source, file, count, where, limits);
+}
 
 Result<std::unique_ptr<UserFunctions>> UserFunctions::load(const std::string& source,
                                                            const std::string& file, int count,

@@ -59,6 +59,11 @@ class UserFunctions {
                                                      Interpreters where,
                                                      const PythonLimits& limits);
 
+  // The same of the source in a file of at most 1 MiB. Errors: the file cannot be read.
+  static Result<std::unique_ptr<UserFunctions>> load_file(const std::string& file, int count,
+                                                          Interpreters where,
+                                                          const PythonLimits& limits);
+
   // Whether the source defines a function of that name.
   [[nodiscard]] virtual bool has(const std::string& function) const = 0;
 

@@ -211,8 +211,10 @@ class Search {
 
   double simulated_time(const Plan& plan) {
     const auto step = predict(priced_, plan);
-    // A deadlock cannot happen with a registered schedule that accepted the shape.
-    ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
+    // A deadlock cannot happen with a registered schedule that accepted the shape; what times of
+    // kernels from elsewhere refuse ends the search.
+    ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported ||
+                     priced_->scenario.kernel_times != nullptr);
     return step ? step->folded.time.count() : kTooLong;
   }
 
@@ -586,8 +588,12 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
     return !line.starts_with("sequence length") && !line.starts_with("global batch");
   });
   std::ranges::move(own_entries(catalog), std::back_inserter(sized.assumed));
-  return Search(std::move(filled), std::move(space), options, std::move(context))
-      .run(sized.assumed, errors);
+  auto found = Search(std::move(filled), std::move(space), options, std::move(context))
+                   .run(sized.assumed, errors);
+  if (scenario.kernel_times != nullptr) {
+    ORRERY_RETURN_IF_ERROR(scenario.kernel_times->outcome());
+  }
+  return found;
 }
 
 }  // namespace orrery

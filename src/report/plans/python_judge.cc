@@ -10,10 +10,8 @@ namespace orrery {
 
 Result<Judge> python_judge(const std::string& file, int count, Interpreters where,
                            const PythonLimits& limits, const Subject& subject) {
-  constexpr std::size_t kLongestSource = 1U << 20U;
-  ORRERY_TRY(const std::string source, read_file(file, kLongestSource));
   ORRERY_TRY(std::shared_ptr<UserFunctions> functions,
-             UserFunctions::load(source, file, count, where, limits));
+             UserFunctions::load_file(file, count, where, limits));
   const bool judges = functions->has("objective");
   const bool allows = functions->has("constraint");
   if (!judges && !allows) {

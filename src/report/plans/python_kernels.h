@@ -1,0 +1,39 @@
+// Times of kernels from a function that a user writes in Python:
+//
+//   def kernel_time(kernel):
+//       """Seconds of one kernel; kernel.predicted_s is what the cost model says."""
+//
+// It is asked once for each distinct kernel. docs/python.md lists the keys of `kernel`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "document/value.h"
+#include "lower/kernel_times.h"
+#include "python/user_functions.h"
+
+namespace orrery {
+
+// A kernel as the function sees it.
+struct AskedKernel {
+  const Kernel& kernel;
+  Seconds predicted;
+  const std::string& accelerator;
+};
+std::optional<Value> kernel_key(const AskedKernel& asked, std::string_view key);
+Value kernel_json(const AskedKernel& asked);
+
+// Times from any function of one kernel; thread-safe if it is. Errors of `function`, and times that
+// are not above 0, end up in outcome() with the kernel they are of; `file` is where it is from.
+std::shared_ptr<KernelTimes> kernel_times(
+    std::function<Result<double>(const AskedKernel&)> function, std::string file);
+
+// `count` interpreters. Errors: the file cannot be read or loaded, or defines no kernel_time.
+Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file, int count,
+                                                         Interpreters where,
+                                                         const PythonLimits& limits);
+
+}  // namespace orrery
