@@ -123,9 +123,9 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
     ORRERY_TRY(expanded, simulated(step.costs, Folding::expanded));
   }
   ORRERY_TRY(std::vector<std::string> out,
-             write_report_files(options.question, step, draws_operations ? *expanded : step.folded,
-                                figures, nullptr, Seconds(0),
-                                run ? std::span(&*run, 1) : std::span<const HealthyRun>()));
+             write_report_files(
+                 options.question, step, draws_operations ? *expanded : step.folded, figures,
+                 {.runs = run ? std::span(&*run, 1) : std::span<const HealthyRun>()}));
   if (!options.chakra.empty()) {
     ORRERY_TRY(std::string line, write_step_chakra(StepChakra(step, *expanded), options.chakra,
                                                    options.chakra_ranks, common));

@@ -12,14 +12,13 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
                                                     const PredictedStep& step,
                                                     const SimulatedStep& drawn,
                                                     const Estimate& estimate,
-                                                    const SearchResult* found, Seconds elapsed,
-                                                    std::span<const HealthyRun> runs) {
+                                                    const FoundBy& found) {
   std::vector<std::string> out;
   const Subject subject = subject_of(step.priced->scenario);
   std::string html;
   std::string timeline;
   if (!question.html.empty()) {
-    html = step_html(step, estimate, found, elapsed, runs);
+    html = step_html(step, estimate, found);
   }
   if (!question.timeline.empty()) {
     timeline = chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);

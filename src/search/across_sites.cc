@@ -1,11 +1,14 @@
 #include "search/across_sites.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
 
+#include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "outcome/invariant.h"
 
@@ -136,6 +139,18 @@ class AcrossSearch {
     options_.top = 1;
     options_.all_axes = false;  // what is compared differs on the axes of the space alone
     options_.progress = nullptr;
+  }
+
+  // The three step times over this link. Errors: no plan fits.
+  Result<VariedLink> gains(std::vector<std::string> values) {
+    ORRERY_TRY(const SearchResult found, search(scenario_, space_, options_, catalog_));
+    AcrossSites of_link;
+    ORRERY_RETURN_IF_ERROR(baselines(of_link));
+    const Seconds production = of_link.production.estimate.step_time;
+    return VariedLink{
+        std::move(values), production,
+        of_link.one_axis.empty() ? production : of_link.one_axis.front().estimate.step_time,
+        found.plans.empty() ? production : found.plans.front().step_time};
   }
 
   Result<AcrossSites> run(const SearchResult& found) {
@@ -283,6 +298,51 @@ class AcrossSearch {
 
 }  // namespace
 
+namespace {
+
+// Whether a search is to end early.
+bool stopped(const SearchOptions& options) {
+  return (options.interrupted != nullptr && options.interrupted->load()) ||
+         (options.deadline && std::chrono::steady_clock::now() >= *options.deadline);
+}
+
+Result<void> vary_link(const Scenario& scenario, const SearchSpace& space, SearchOptions options,
+                       const Catalog& catalog, AcrossSites& out) {
+  std::size_t links = 1;
+  for (const LinkVariation& variation : out.variations) {
+    links *= variation.values.size();
+    if (links > kMostVariedLinks) {
+      return unsupported("more than " + std::to_string(kMostVariedLinks) + " links", "--vary",
+                         "shorten a list");
+    }
+  }
+  const auto progress = std::exchange(options.progress, nullptr);
+  const std::size_t outermost = scenario.cluster.levels.size() - 1;
+  for (std::size_t i = 0; i < links && !stopped(options); ++i) {
+    if (progress) {
+      progress(static_cast<double>(i) / static_cast<double>(links),
+               "other links between the sites");
+    }
+    Scenario varied = scenario;
+    std::vector<std::string> values(out.variations.size());
+    std::size_t rest = i;
+    for (std::size_t v = out.variations.size(); v-- > 0;) {
+      const LinkVariation& variation = out.variations[v];
+      values[v] = variation.values[rest % variation.values.size()];
+      rest /= variation.values.size();
+      ORRERY_RETURN_IF_ERROR(
+          at("--vary", change(varied, fmt::format("cluster.levels.{}.{}={}", outermost,
+                                                  variation.field, values[v]))));
+    }
+    ORRERY_TRY(VariedLink link,
+               AcrossSearch(varied, space, options, catalog).gains(std::move(values)));
+    out.varied.push_back(std::move(link));
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<std::vector<MeshAxis>> placements_across_sites() {
   std::vector<std::vector<MeshAxis>> out;
   std::vector<MeshAxis> rest = {MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
@@ -296,25 +356,26 @@ std::vector<std::vector<MeshAxis>> placements_across_sites() {
 
 SpeedUp speed_up(Seconds before, Seconds after) { return {before / after - 1, 1 - after / before}; }
 
-Result<std::optional<AcrossSites>> search_across_sites(const Scenario& scenario,
-                                                       const SearchSpace& space,
-                                                       const SearchResult& found,
-                                                       const SearchOptions& options,
-                                                       const Catalog& catalog) {
+Result<std::optional<AcrossSites>> search_across_sites(
+    const Scenario& scenario, const SearchSpace& space, const SearchResult& found,
+    const SearchOptions& options, const Catalog& catalog, std::vector<LinkVariation> variations) {
   ORRERY_INVARIANT(found.winner != nullptr);
   if (scenario.cluster.levels.size() < 2) {
     return bad_input("all of " + scenario.cluster.name + " is one scale-up domain", "--sites",
                      "a cluster of several sites, such as h100-sxm:1024+h100-sxm:1024@metro-pair");
   }
-  const auto stopped = [&] {
-    return (options.interrupted != nullptr && options.interrupted->load()) ||
-           (options.deadline && std::chrono::steady_clock::now() >= *options.deadline);
-  };
-  if (found.interrupted || stopped()) return std::optional<AcrossSites>();
+  if (found.interrupted || stopped(options)) return std::optional<AcrossSites>();
   Scenario sized = scenario;  // with the sequence length and the batch that the search settled on
   sized.training = found.winner->training();
-  auto out = AcrossSearch(sized, default_space(sized, space), options, catalog).run(found);
-  if (stopped()) return std::optional<AcrossSites>();
+  const SearchSpace all = default_space(sized, space);
+  auto out = AcrossSearch(sized, all, options, catalog).run(found);
+  if (out && !variations.empty()) {
+    out->variations = std::move(variations);
+    if (auto varied = vary_link(sized, all, options, catalog, *out); !varied) {
+      out = fail(varied.error());
+    }
+  }
+  if (stopped(options)) return std::optional<AcrossSites>();
   if (!out) return fail(out.error());
   return std::optional(std::move(*out));
 }

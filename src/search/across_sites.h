@@ -43,6 +43,22 @@ struct LinkNeeds {
   Bytes in_flight;
 };
 
+// A field of the outermost level (latency, bandwidth, oversubscription, ...) and the values that it
+// takes, as in a cluster file.
+struct LinkVariation {
+  std::string field;
+  std::vector<std::string> values;
+};
+inline constexpr std::size_t kMostVariedLinks = 400;
+
+// The search across sites again, over another link.
+struct VariedLink {
+  std::vector<std::string> values;  // one for each variation
+  Seconds production;
+  Seconds best_alone;  // the best single choice
+  Seconds best;
+};
+
 struct AcrossSites {
   std::string level;  // the name of the outermost level
   std::int64_t sites = 1;
@@ -54,6 +70,8 @@ struct AcrossSites {
   PlanAcrossSites best;
   std::vector<LinkChange> changes;
   LinkNeeds needs;
+  std::vector<LinkVariation> variations;
+  std::vector<VariedLink> varied;  // their combinations, the last variation varying fastest
 };
 
 // The orders of the mesh axes that a search across sites tries: tensor parallelism innermost, the
@@ -62,12 +80,13 @@ std::vector<std::vector<MeshAxis>> placements_across_sites();
 
 // `found`: what search() found in that space, at least one plan. Nothing if the search was
 // interrupted, or its time is over. Errors: a cluster of one level; no plan with the production
-// schedules fits.
+// schedules fits; a variation that the level does not allow, or more than kMostVariedLinks links.
 Result<std::optional<AcrossSites>> search_across_sites(const Scenario& scenario,
                                                        const SearchSpace& space,
                                                        const SearchResult& found,
                                                        const SearchOptions& options,
-                                                       const Catalog& catalog);
+                                                       const Catalog& catalog,
+                                                       std::vector<LinkVariation> variations = {});
 
 // Shares of time: T_old / T_new - 1, and 1 - T_new / T_old.
 struct SpeedUp {

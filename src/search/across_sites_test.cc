@@ -40,13 +40,13 @@ SearchSpace small_space() {
 }
 
 AcrossSites across(const Scenario& scenario, const SearchSpace& space = small_space(),
-                   int threads = 1) {
+                   int threads = 1, const std::vector<LinkVariation>& variations = {}) {
   SearchOptions options;
   options.top = 1;
   options.threads = threads;
   const auto found = search(scenario, space, options, Catalog::built_in());
   EXPECT_TRUE(found) << found.error().text();
-  auto out = search_across_sites(scenario, space, *found, options, Catalog::built_in());
+  auto out = search_across_sites(scenario, space, *found, options, Catalog::built_in(), variations);
   EXPECT_TRUE(out) << out.error().text();
   return **out;
 }
@@ -100,6 +100,50 @@ TEST(AcrossSites, ASlowerLinkNeverHelps) {
   }
   EXPECT_DOUBLE_EQ(a.needs.round_trip.value(), 10e-3);
   EXPECT_DOUBLE_EQ(a.needs.in_flight.value(), a.needs.rate.value() * 10e-3);
+}
+
+// The search over a varied link is the search over a cluster with that link.
+TEST(AcrossSites, VariedLinksAreClustersWithThoseLinks) {
+  SearchSpace space = small_space();
+  space.tp = {2};
+  space.cp = {1};
+  space.micro_batch = {1};
+  const AcrossSites a =
+      across(two_sites(BytesPerSecond(20e9), Seconds(5e-3)), space, 1,
+             {{"latency", {"10us", "5ms"}}, {"oversubscription", {"1", "16", "64"}}});
+  ASSERT_EQ(a.varied.size(), 6U);
+  EXPECT_THAT(a.varied[1].values, testing::ElementsAre("10us", "16"));
+  for (std::size_t i = 0; i < a.varied.size(); ++i) {
+    const VariedLink& link = a.varied[i];
+    EXPECT_LE(link.best, link.best_alone);
+    EXPECT_LE(link.best_alone, link.production);
+    if (i % 3 > 0) {
+      EXPECT_GE(link.best, a.varied[i - 1].best) << "less bandwidth";
+    }
+    if (i >= 3) {
+      EXPECT_GE(link.best, a.varied[i - 3].best) << "more latency";
+    }
+  }
+  Scenario s = two_sites(BytesPerSecond(20e9), Seconds(5e-3));
+  s.cluster.levels.back().oversubscription = 16;
+  EXPECT_EQ(across(s, space).best.estimate.step_time, a.varied[4].best);
+}
+
+TEST(AcrossSites, RefusesVariationsThatTheLinkDoesNotAllow) {
+  const Scenario s = two_sites(BytesPerSecond(20e9), Seconds(5e-3));
+  SearchSpace space = small_space();
+  space.tp = {2};
+  space.micro_batch = {1};
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found);
+  const auto refusal = [&](const LinkVariation& variation) {
+    const auto a = search_across_sites(s, space, *found, {}, Catalog::built_in(), {variation});
+    return a ? "" : a.error().text();
+  };
+  EXPECT_THAT(refusal({"oversubscription", {"0.5"}}), testing::HasSubstr("oversubscription"));
+  EXPECT_THAT(refusal({"colour", {"red"}}), testing::HasSubstr("colour"));
+  EXPECT_THAT(refusal({"latency", std::vector<std::string>(401, "1us")}),
+              testing::HasSubstr("more than 400"));
 }
 
 TEST(AcrossSites, TheResultDoesNotDependOnTheNumberOfThreads) {

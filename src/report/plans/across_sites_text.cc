@@ -2,7 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "report/drawing/figures.h"
+#include "report/drawing/heat_table.h"
+#include "report/drawing/html_parts.h"
 #include "report/drawing/table.h"
 #include "report/plans/plan_text.h"
 
@@ -63,7 +70,83 @@ Table changes_table(const AcrossSites& a) {
   return table;
 }
 
+// Both definitions of the gain over production, and over the best single choice.
+std::string gains_text(const VariedLink& link) {
+  return fmt::format("{}, {}", gain_text(link.production, link.best),
+                     gain_text(link.best_alone, link.best));
+}
+
+Table varied_table(const AcrossSites& a) {
+  std::vector<Column> columns;
+  for (const LinkVariation& v : a.variations) columns.push_back(right(v.field, 4));
+  for (const char* name : {"production", "best single", "joint", "gain", "over single"}) {
+    columns.push_back(right(name, 3));
+  }
+  Table table(std::move(columns));
+  for (const VariedLink& link : a.varied) {
+    std::vector<Cell> row;
+    for (const std::string& value : link.values) row.push_back(cell(value));
+    for (const Seconds time : {link.production, link.best_alone, link.best}) {
+      row.push_back(cell(time));
+    }
+    row.push_back(cell(gain_text(link.production, link.best)));
+    row.push_back(cell(gain_text(link.best_alone, link.best)));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+constexpr std::string_view kVariedTitle = "Over other links";
+
+// Of two variations the first goes down and the second to the right.
+std::string varied_html(const AcrossSites& a) {
+  if (a.variations.size() != 2) return varied_table(a).html();
+  HeatTable heat{.corner = a.variations[0].field + " \\ " + a.variations[1].field,
+                 .columns = a.variations[1].values,
+                 .rows = {}};
+  double most = 0;
+  for (const VariedLink& link : a.varied) {
+    most = std::max(most, speed_up(link.production, link.best).over_new);
+  }
+  for (const VariedLink& link : a.varied) {
+    if (heat.rows.empty() || heat.rows.back().cells.size() == heat.columns.size()) {
+      heat.rows.push_back({link.values[0], {}});
+    }
+    const double gain = speed_up(link.production, link.best).over_new;
+    heat.rows.back().cells.push_back(
+        {gains_text(link), most > 0 ? gain / most : 0,
+         fmt::format("production {}, best single choice {}, joint choice {}",
+                     to_text(link.production), to_text(link.best_alone), to_text(link.best))});
+  }
+  return heat_table_html(heat);
+}
+
+std::string transport_sentence(const AcrossSites& a) {
+  return fmt::format(
+      "to fill its part of the link, an accelerator that crosses sends {} and keeps {} under way "
+      "for a round trip of {}: streams times window must be at least that",
+      to_text(a.needs.rate), to_text(a.needs.in_flight), to_text(a.needs.round_trip));
+}
+
 }  // namespace
+
+std::string across_sites_html(const AcrossSites& a) {
+  std::string out =
+      html_section(fmt::format("Across {} units of {}", a.sites, a.level),
+                   "gain: T production / T - 1; of the time: 1 - T / T production",
+                   baselines_table(a).html()) +
+      html_section("Which axis crosses", "the best plan for each; bytes of one GPU in a step",
+                   outermost_table(a).html()) +
+      html_section("If the link were different", "the same plan, not searched again",
+                   changes_table(a).html() + "<p class=\"source\">" +
+                       html_text(transport_sentence(a)) + "</p>");
+  if (!a.varied.empty()) {
+    out += html_section(kVariedTitle,
+                        "gain of the joint choice over production, over the best single choice",
+                        varied_html(a));
+  }
+  return out;
+}
 
 std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
   std::string out = section(fmt::format("Across {} units of {}", a.sites, a.level),
@@ -87,11 +170,11 @@ std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
                  outermost_table(a), style);
   out += section("If the link were different", "the same plan, not searched again",
                  changes_table(a), style);
-  out += wrapped(
-      fmt::format("to fill its part of the link, an accelerator that crosses sends {} and keeps {} "
-                  "under way for a round trip of {}: streams times window must be at least that",
-                  to_text(a.needs.rate), to_text(a.needs.in_flight), to_text(a.needs.round_trip)),
-      2, style);
+  out += wrapped(transport_sentence(a), 2, style);
+  if (!a.varied.empty()) {
+    out += section(kVariedTitle, "searched again; gain of the joint choice over both",
+                   varied_table(a), style);
+  }
   return out;
 }
 

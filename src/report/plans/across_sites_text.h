@@ -1,4 +1,4 @@
-// What crosses between sites, as text.
+// What crosses between sites, as text and as sections of a page.
 #pragma once
 
 #include <string>
@@ -9,5 +9,6 @@
 namespace orrery {
 
 std::string across_sites_text(const AcrossSites& across, const TextStyle& style);
+std::string across_sites_html(const AcrossSites& across);
 
 }  // namespace orrery

@@ -7,10 +7,12 @@
 #include "estimate/step_timeline.h"
 #include "outcome/invariant.h"
 #include "report/drawing/category_style.h"
+#include "report/drawing/heat_table.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/svg_chart.h"
+#include "report/plans/across_sites_text.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/healthy_run_report.h"
 #include "report/plans/plan_text.h"
@@ -293,6 +295,34 @@ std::string derivations(std::span<const Derivation> list) {
   return html_section("Derivations", "where each figure comes from", body);
 }
 
+// What each mesh axis sends over each level; the darker, the larger the share of the level's bytes.
+std::string traffic_section(const HtmlReport& report) {
+  if (!report.traffic || report.traffic->axes.empty()) return "";
+  const StepTraffic& traffic = *report.traffic;
+  HeatTable table{.corner = "mesh axis", .columns = {}, .rows = {}};
+  for (const LevelTraffic& level : traffic.levels) table.columns.push_back(level.level);
+  for (const AxisTraffic& axis : traffic.axes) {
+    HeatRow& row = table.rows.emplace_back(HeatRow{axis.axis, {}});
+    for (std::size_t l = 0; l < traffic.levels.size(); ++l) {
+      const Bytes sent = axis.by_level[l];
+      const double part = sent > Bytes(0) ? sent / traffic.levels[l].bytes : 0;
+      row.cells.push_back({sent > Bytes(0) ? to_text(sent) : "-", part,
+                           fmt::format("{}: {} of the bytes over {}", axis.axis, percent(part),
+                                       traffic.levels[l].level)});
+    }
+  }
+  HeatRow& use = table.rows.emplace_back(HeatRow{"links are busy", {}});
+  for (const LevelTraffic& level : traffic.levels) {
+    use.cells.push_back({percent(level.use), level.use,
+                         fmt::format("{} at its rate would take {} of the step",
+                                     to_text(level.bytes), percent(level.use))});
+  }
+  return html_section("Network",
+                      "bytes that leave a unit below each level, of one GPU in one step, and the "
+                      "share of the step in which they fill its links",
+                      heat_table_html(table));
+}
+
 }  // namespace
 
 std::string html_report(const HtmlReport& report) {
@@ -300,7 +330,8 @@ std::string html_report(const HtmlReport& report) {
   const Estimate& e = *report.estimate;
   std::string sections;
   if (report.search != nullptr) sections = search_sections(*report.search);
-  sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) +
+  if (report.sites != nullptr) sections += across_sites_html(*report.sites);
+  sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) + traffic_section(report) +
               derivations(report.derivations) + html_assumed(e.assumed);
   std::string body = headline(report);
   if (report.search != nullptr) body += ranking(*report.search, report.elapsed, report.runs);
@@ -313,9 +344,7 @@ std::string html_report(const HtmlReport& report) {
                    body);
 }
 
-std::string step_html(const PredictedStep& step, const Estimate& estimate,
-                      const SearchResult* found, Seconds elapsed,
-                      std::span<const HealthyRun> runs) {
+std::string step_html(const PredictedStep& step, const Estimate& estimate, const FoundBy& found) {
   const std::vector<PipelineSpan> spans = pipeline_spans(step);
   const std::vector<Derivation> derivations = explain(step, estimate);
   HtmlReport report;
@@ -323,9 +352,12 @@ std::string step_html(const PredictedStep& step, const Estimate& estimate,
   report.estimate = &estimate;
   report.pipeline = spans;
   report.derivations = derivations;
-  report.search = found;
-  report.elapsed = elapsed;
-  report.runs = runs;
+  report.search = found.search;
+  report.elapsed = found.elapsed;
+  report.runs = found.runs;
+  report.sites = found.sites;
+  // Of a step whose expanded graph is too large, the page leaves it out.
+  if (auto sent = traffic(step)) report.traffic = std::move(*sent);
   return html_report(report);
 }
 

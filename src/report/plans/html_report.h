@@ -3,14 +3,17 @@
 // but tooltips and the pipeline's zoom works.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "estimate/estimate.h"
+#include "estimate/traffic.h"
 #include "forecast/run_costs.h"
 #include "report/plans/subject.h"
 #include "schedule/pipeline_span.h"
+#include "search/across_sites.h"
 #include "search/search.h"
 
 namespace orrery {
@@ -24,14 +27,22 @@ struct HtmlReport {
   const SearchResult* search = nullptr;   // of which `estimate` is the winner
   Seconds elapsed = {};                   // of the search; zero: not stated
   std::span<const HealthyRun> runs = {};  // of the plans of the search, or of the estimate
-  std::vector<std::string> notes = {};    // sentences shown below the headline
+  const AcrossSites* sites = nullptr;
+  std::optional<StepTraffic> traffic = {};
+  std::vector<std::string> notes = {};  // sentences shown below the headline
 };
 
 std::string html_report(const HtmlReport& report);
-// The whole report of a predicted step. `estimate` is of `step`; `found` is the search that found
-// it (`elapsed` long), or nullptr.
+
+// The search that found a step, and what else is known of it.
+struct FoundBy {
+  const SearchResult* search = nullptr;
+  Seconds elapsed = {};
+  std::span<const HealthyRun> runs = {};
+  const AcrossSites* sites = nullptr;
+};
+// The whole report of a predicted step, of which `estimate` is.
 std::string step_html(const PredictedStep& step, const Estimate& estimate,
-                      const SearchResult* found = nullptr, Seconds elapsed = {},
-                      std::span<const HealthyRun> runs = {});
+                      const FoundBy& found = {});
 
 }  // namespace orrery

@@ -394,6 +394,19 @@ inline constexpr auto kResults<LinkNeeds> = table<LinkNeeds>(
           [](const LinkNeeds& n) { return finite(n.in_flight.value()); }));
 
 template <>
+inline constexpr auto kResults<LinkVariation> = table<LinkVariation>(
+    "link_variation", "A field of the link between the sites that takes several values.",
+    field<&LinkVariation::field>("its name"), field<&LinkVariation::values>("its values"));
+
+template <>
+inline constexpr auto kResults<VariedLink> = table<VariedLink>(
+    "varied_link", "The search over another link between the sites.",
+    field<&VariedLink::values>("of each variation"),
+    field<&VariedLink::production>("production_s", "step time of the best plan for one site"),
+    field<&VariedLink::best_alone>("best_alone_s", "of the best single choice"),
+    field<&VariedLink::best>("best_s", "of the joint choice"));
+
+template <>
 inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
     "across_sites", "What crosses between the sites of a cluster.",
     field<&AcrossSites::level>("the outermost level of the network"),
@@ -407,7 +420,9 @@ inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
     field<&AcrossSites::outermost>("the best plan for each axis across the sites, fastest first"),
     field<&AcrossSites::best>("the best plan of all"),
     field<&AcrossSites::changes>("the best plan over other links"),
-    field<&AcrossSites::needs>("what the link asks of the transport"));
+    field<&AcrossSites::needs>("what the link asks of the transport"),
+    field<&AcrossSites::variations>("with --vary: what of the link takes other values"),
+    field<&AcrossSites::varied>("with --vary: their combinations, the last varying fastest"));
 
 template <>
 inline constexpr auto kResults<Judged> = table<Judged>(

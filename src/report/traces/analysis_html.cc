@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/drawing/heat_table.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/roofline_svg.h"
@@ -203,30 +204,24 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
   }
   // One step stands in the table above already.
   if (analysis.ranks.size() < 2 || steps.size() < 2 || steps.size() > kMostColumns) return "";
-  std::string table = "<div class=\"scroll\"><table class=\"heat\"><thead><tr><th>rank</th>";
-  for (const auto& [number, unused] : steps)
-    table += fmt::format("<th class=\"n\">#{}</th>", number);
-  table += "</tr></thead><tbody>\n";
+  HeatTable table{.corner = "rank", .columns = {}, .rows = {}};
+  for (const auto& [number, unused] : steps) table.columns.push_back(fmt::format("#{}", number));
   for (const RankAnalysis& rank : analysis.ranks) {
-    table += fmt::format("<tr><td>{}</td>", rank.rank);
+    HeatRow& row = table.rows.emplace_back(HeatRow{std::to_string(rank.rank), {}});
     for (const auto& [number, unused] : steps) {
       const auto it = std::ranges::find_if(
           rank.steps, [number = number](const StepAnalysis& s) { return s.step.number == number; });
       if (it == rank.steps.end()) {
-        table += "<td></td>";
+        row.cells.push_back({"", -1});
         continue;
       }
       const std::int64_t ns = part(it->parts);
-      const double heat = most > 0 ? static_cast<double>(ns) / static_cast<double>(most) : 0;
-      table += fmt::format(
-          "<td class=\"n\" style=\"background:color-mix(in srgb,var(--{}) {:.0f}%,transparent)\" "
-          "data-tip=\"rank {}, step {}: {}\">{}</td>",
-          to_text(Category::exposed_tp), heat * 85, rank.rank, number, time_text(ns),
-          time_text(ns));
+      row.cells.push_back({time_text(ns),
+                           most > 0 ? static_cast<double>(ns) / static_cast<double>(most) : 0,
+                           fmt::format("rank {}, step {}: {}", rank.rank, number, time_text(ns))});
     }
-    table += "</tr>\n";
   }
-  return html_section(title, remark, table + "</tbody></table></div>");
+  return html_section(title, remark, heat_table_html(table));
 }
 
 std::string across_section(const RunAnalysis& analysis, const AnalysisView& view) {
