@@ -24,8 +24,6 @@
 namespace orrery::cli {
 namespace {
 
-constexpr std::size_t kMostCells = 20'000;
-
 // The values that one option may have, and where they go.
 struct ComparedAxis {
   std::string name;
@@ -107,41 +105,21 @@ Result<int> compare_command(const CompareOptions& options, const Common& common)
   if (options.tokens.empty() && !options.price.empty()) {
     return bad_input("needs the length of the run", "--price", "write --tokens 15T");
   }
-  PlanComparison out;
-  std::size_t cells = 1;
-  for (const ComparedAxis& axis : axes) {
-    cells *= axis.values.size();
-    if (cells > kMostCells) {
-      return unsupported(fmt::format("more than {} combinations", kMostCells), "",
-                         "shorten a list, or compare in several runs");
-    }
-    out.axes.push_back({axis.name, axis.values.size()});
-  }
-  out.cells.resize(cells);
-  std::vector<std::optional<Error>> refusals(cells);
-  {
-    Progress progress(!common.quiet);
-    keep_freed_memory();
-    parallel_for(
-        cells, threads_to_use(common.threads),
-        [&](std::size_t i) {
-          ComparedCell& cell = out.cells[i];
-          const Question question = question_of(axes, i, cell);
-          const auto done = Progress::interrupted()
-                                ? Result<void>(fail(ErrorCode::bad_input, "interrupted"))
-                                : predict_cell(question, options, catalog, errors, cell);
-          if (done) return;
-          refusals[i] = done.error();
-          cell.refused = done.error().text();
-        },
-        [&](double share) { progress.show(share, "predicting"); });
-  }
-  if (std::ranges::all_of(refusals, &std::optional<Error>::has_value)) {
-    Error first = *refusals.front();
-    if (cells > 1)
-      first.message.insert(0, fmt::format("none of {} cells can be predicted; the first: ", cells));
-    return fail(std::move(first));
-  }
+  std::vector<ComparisonAxis> compared;
+  compared.reserve(axes.size());
+  for (const ComparedAxis& axis : axes) compared.push_back({axis.name, axis.values.size()});
+  keep_freed_memory();
+  std::optional<Progress> progress(std::in_place, !common.quiet);
+  ORRERY_TRY(const PlanComparison out,
+             compare_plans(
+                 std::move(compared), threads_to_use(common.threads),
+                 [&](std::size_t i, ComparedCell& cell) -> Result<void> {
+                   const Question question = question_of(axes, i, cell);
+                   if (Progress::interrupted()) return bad_input("interrupted");
+                   return predict_cell(question, options, catalog, errors, cell);
+                 },
+                 [&](double share) { progress->show(share, "predicting"); }));
+  progress.reset();
   std::string written;
   if (!options.html.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.html, plan_comparison_html(out)));

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "estimate/spec.h"
 #include "failure.h"
-#include "forecast/run_question.h"
 #include "outcome/nearest_name.h"
 #include "record.h"
 
@@ -46,7 +46,7 @@ void set_section(Value& root, const std::string& section, Value value) {
 }
 
 std::vector<std::string> known_arguments(ForecastFields forecast) {
-  std::vector<std::string> out = {"on", "seq", "plan", "settings"};
+  std::vector<std::string> out = {"on", "seq", "plan", "settings", "kernels"};
   for (const std::string_view section : kSections) out.emplace_back(section);
   const auto add = [&](const Description& of) {
     for (const FieldDescription& field : of.fields) out.push_back(field.key);
@@ -92,6 +92,10 @@ Asked asked(const std::string& function, py::handle model, py::dict arguments,
       }
       continue;
     }
+    if (key == "kernels") {
+      out.kernels = py::reinterpret_borrow<py::object>(object);
+      continue;
+    }
     Value value = to_value(object, key);
     if (key == "plan") {
       out.plan = std::move(value);
@@ -113,6 +117,20 @@ Asked asked(const std::string& function, py::handle model, py::dict arguments,
                  "write on=\"h100-sxm:1024\"; orrery.catalog(\"clusters\") lists published ones"});
   }
   return out;
+}
+
+std::optional<RunQuestion> taken_run(py::dict& arguments) {
+  Value fields = Value::map();
+  for (const char* name : {"tokens", "price"}) {
+    const auto value = take(arguments, name, py::object(py::none()));
+    if (!value.is_none()) fields.set(name, to_value(value, name));
+  }
+  if (fields.members().empty()) return std::nullopt;
+  if (fields.find("tokens") == nullptr) {
+    throw_error({ErrorCode::bad_input, "needs the length of the run", "price",
+                 "write tokens=\"15T\" as well"});
+  }
+  return value_or_throw(Codec<RunQuestion>::read(fields));
 }
 
 }  // namespace orrery::python

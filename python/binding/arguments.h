@@ -5,10 +5,12 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "document/value.h"
+#include "forecast/run_question.h"
 
 namespace orrery::python {
 
@@ -27,6 +29,7 @@ struct Asked {
   Document document;                  // the specification
   Value plan;                         // stated in Python, over that of the document; null: none
   std::vector<std::string> settings;  // estimate/setting.h
+  pybind11::object kernels;           // the path of a file, or a function; null: neither
 };
 
 // `model` is a name of the catalog, a path (of a model or of a whole specification) or a
@@ -34,5 +37,9 @@ struct Asked {
 // argument that is neither of a specification nor, where they are accepted, of a forecast.
 Asked asked(const std::string& function, pybind11::handle model, pybind11::dict arguments,
             ForecastFields forecast = ForecastFields::refused);
+
+// Takes tokens= and price= out of the arguments: the run in which nothing fails. Errors, as
+// exceptions: a price without tokens.
+std::optional<RunQuestion> taken_run(pybind11::dict& arguments);
 
 }  // namespace orrery::python

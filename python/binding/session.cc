@@ -17,6 +17,7 @@
 #include "estimate/spec.h"
 #include "estimate/traffic.h"
 #include "failure.h"
+#include "forecast/run_costs.h"
 #include "forecast/run_search.h"
 #include "long_call.h"
 #include "outcome/nearest_name.h"
@@ -28,6 +29,7 @@
 #include "report/plans/html_report.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/python_judge.h"
+#include "report/plans/python_kernels.h"
 #include "report/schedules/comparison_report.h"
 #include "report/schedules/schedule_json.h"
 #include "schedule/asked_schedule.h"
@@ -129,6 +131,40 @@ Judge judge_here(const py::object& function, const Subject& subject) {
   };
 }
 
+// Times of kernels from a function of this interpreter, or from the file of that name.
+std::shared_ptr<KernelTimes> kernel_times_of(const py::object& kernels) {
+  if (!kernels) return nullptr;
+  if (py::isinstance<py::str>(kernels)) {
+    const auto file = kernels.cast<std::string>();
+    return value_or_throw(long_call([&](LongCall&) {
+      return python_kernel_times(file, threads_to_use(0), Interpreters::in_threads, {});
+    }));
+  }
+  if (PyCallable_Check(kernels.ptr()) == 0) {
+    throw_error({ErrorCode::bad_input, "is neither the path of a file nor a function", "kernels",
+                 "write kernels=lambda kernel: kernel.predicted_s"});
+  }
+  // Let go of with the lock of the interpreter, wherever the last prediction is.
+  const std::shared_ptr<const py::object> function(new py::object(kernels),
+                                                   [](const py::object* mine) {
+                                                     const py::gil_scoped_acquire lock;
+                                                     delete mine;
+                                                   });
+  return kernel_times(
+      [function](const AskedKernel& asked) -> Result<double> {
+        const py::gil_scoped_acquire mine;
+        try {
+          Record kernel = record(kernel_json(asked), nullptr, "Kernel");
+          const auto value = (*function)(to_python(std::move(kernel))).cast<double>();
+          if (!std::isfinite(value)) return bad_input("is not a finite number", "kernels");
+          return value;
+        } catch (const std::exception& e) {
+          return bad_input(e.what(), "kernels");
+        }
+      },
+      "kernels");
+}
+
 Error no_longer_than_asked(const std::string& function, const py::dict& arguments,
                            const std::vector<std::string>& known) {
   const auto first = py::str((*arguments.begin()).first).cast<std::string>();
@@ -161,6 +197,7 @@ Result<Spec> Session::specified(const Asked& asked) const {
     ORRERY_RETURN_IF_ERROR(state_plan(spec, asked.plan, asked.document.name));
   }
   ORRERY_RETURN_IF_ERROR(complete(spec, asked.settings, catalog_));
+  spec.scenario.kernel_times = kernel_times_of(asked.kernels);
   return spec;
 }
 
@@ -173,6 +210,15 @@ Result<const Uncertainty*> Session::errors() {
 }
 
 std::shared_ptr<const Understood> Session::understood(const Asked& asked) {
+  if (asked.kernels) {  // a function may give other times whenever it is asked
+    const Spec spec = value_or_throw(specified(asked));
+    const PredictedStep step = value_or_throw(long_call([&](LongCall&) {
+      KeptPrices of_this_question(catalog_);
+      return default_step(spec, catalog_, of_this_question, threads_);
+    }));
+    return std::make_shared<const Understood>(
+        Understood{step.priced, step.plan(), step.defaults, subject_of(step.priced->scenario)});
+  }
   std::string question = to_json(asked.document.root) + to_json(asked.plan);
   for (const std::string& setting : asked.settings) question += setting + "\n";
   question += states_of_files(asked.document.root);
@@ -213,6 +259,7 @@ py::object Session::estimate(py::handle model, py::dict arguments) {
   const bool explained = take(arguments, "explain", false);
   const bool sensitivity = take(arguments, "sensitivity", false);
   const bool traffic_too = take(arguments, "traffic", false);
+  const std::optional<RunQuestion> run = taken_run(arguments);
   const auto question = understood(asked("orrery.estimate", model, std::move(arguments)));
   const auto work = [&]() -> Result<std::shared_ptr<Answered>> {
     ORRERY_TRY(const Uncertainty* uncertainty, errors());
@@ -225,6 +272,11 @@ py::object Session::estimate(py::handle model, py::dict arguments) {
     }
     if (traffic_too) {
       ORRERY_TRY(out->extras.traffic, traffic(step));
+    }
+    if (run) {
+      ORRERY_TRY(out->extras.run,
+                 healthy_run(out->figures, question->priced->scenario.cluster.accelerator, *run,
+                             catalog_));
     }
     return out;
   };
@@ -306,7 +358,7 @@ py::object Session::search(py::handle model, py::dict arguments) {
   Record out = record(search_json(*found, subject, took), &search_document(), "");
   if (found->winner) {
     out.html = [found, took] {
-      return step_html(*found->winner, found->plans.front(), found.get(), took);
+      return step_html(*found->winner, found->plans.front(), {found.get(), took});
     };
   }
   return to_python(std::move(out));
@@ -426,6 +478,7 @@ void define_session(py::module_& module) {
       "those of one session.")
       .def(py::init<const std::string&, int>(), py::arg("catalog") = "", py::arg("threads") = 0)
       .def("estimate", called(&Session::estimate), py::arg("model"))
+      .def("compare", called(&Session::compare), py::arg("model"))
       .def("search", called(&Session::search), py::arg("model"))
       .def("forecast", called(&Session::forecast), py::arg("model"))
       .def(

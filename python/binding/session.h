@@ -35,6 +35,7 @@ class Session {
   Session(const std::string& folder, int threads);
 
   pybind11::object estimate(pybind11::handle model, pybind11::dict arguments);
+  pybind11::object compare(pybind11::handle models, pybind11::dict arguments);
   pybind11::object search(pybind11::handle model, pybind11::dict arguments);
   pybind11::object forecast(pybind11::handle model, pybind11::dict arguments);
   pybind11::object schedule(const std::string& name, pybind11::dict arguments);

@@ -12,8 +12,8 @@ from orrery import _orrery
 from orrery._orrery import Error, Record, Recording, Session
 
 __all__ = [
-    "Error", "Record", "Recording", "Records", "Session", "catalog", "estimate", "forecast",
-    "schedule", "search", "trace",
+    "Error", "Record", "Recording", "Records", "Session", "catalog", "compare", "estimate",
+    "forecast", "schedule", "search", "trace",
 ]
 
 
@@ -61,9 +61,19 @@ def estimate(model, **arguments):
     on: the cluster, "h100-sxm:1024". plan: "tp=8,pp=16" or a dictionary; what it leaves out has a
     default. seq, global_batch, precision and the other fields of training; software, workload,
     adapters, cluster, training: as in a specification. settings: changes such as "network=2x".
-    explain, sensitivity, traffic: True adds the key of that name.
+    explain, sensitivity, traffic: True adds the key of that name. tokens ("15T") and price add
+    `run`: days, GPU-hours, dollars and energy if nothing fails. kernels: a function, or the path of
+    a file that defines kernel_time, which gives the seconds of a kernel.
     """
     return _shared().estimate(model, **arguments)
+
+
+def compare(model, **arguments):
+    """Predictions side by side: the document of `orrery compare`.
+
+    Arguments as of estimate(), each of which may be a list; every combination is predicted.
+    """
+    return _shared().compare(model, **arguments)
 
 
 def search(model, **arguments):

@@ -560,6 +560,24 @@ class LinkNeeds(Record):
     in_flight_bytes: float | None
     """rate times round trip"""
 
+class LinkVariation(Record):
+    """A field of the link between the sites that takes several values."""
+    field: str
+    """its name"""
+    values: Records[str]
+    """its values"""
+
+class VariedLink(Record):
+    """The search over another link between the sites."""
+    values: Records[str]
+    """of each variation"""
+    production_s: float
+    """step time of the best plan for one site"""
+    best_alone_s: float
+    """of the best single choice"""
+    best_s: float
+    """of the joint choice"""
+
 class AcrossSites(Record):
     """What crosses between the sites of a cluster."""
     level: str
@@ -582,6 +600,10 @@ class AcrossSites(Record):
     """the best plan over other links"""
     needs: LinkNeeds
     """what the link asks of the transport"""
+    variations: Records[LinkVariation]
+    """with --vary: what of the link takes other values"""
+    varied: Records[VariedLink]
+    """with --vary: their combinations, the last varying fastest"""
 
 class SearchDocument(Record):
     """The best plans of a space."""

@@ -50,6 +50,23 @@ class SameAsTheCommand(unittest.TestCase):
         flat = orrery.estimate("llama-3.1-8b", plan="tp=4,pp=4,chunks=2,zero=1", **options)
         self.assertEqual(found, flat)
 
+    def test_days_and_dollars(self):
+        options = ["--on", "h100-sxm:64", "--plan", "tp=4,pp=4", "--seq", "8192", "--global-batch", "256"]
+        expected = command("estimate", "llama-3.1-8b", *options, "--tokens", "15T", "--price", "2.5$/h")
+        found = orrery.estimate("llama-3.1-8b", **LLAMA, tokens="15T", price="2.5$/h")
+        self.assertEqual(found.to_dict(), expected)
+        self.assertAlmostEqual(found.run.cost_dollars, 2.5 * found.run.gpu_hours)
+
+    def test_compare(self):
+        expected = command("compare", "llama-3.1-8b", "--on", "h100-sxm:16,b200-sxm:16", "--plan", "tp=1",
+                           "--plan", "tp=2", "--global-batch", "64,128", "--tokens", "1T")
+        found = orrery.compare("llama-3.1-8b", on=["h100-sxm:16", "b200-sxm:16"], plan=["tp=1", "tp=2"],
+                               global_batch=[64, 128], tokens="1T")
+        self.assertEqual([cell.step_time_s for cell in found.cells],
+                         [cell["step_time_s"] for cell in expected["cells"]])
+        self.assertEqual(len(found.cells), 8)
+        self.assertIn("b200-sxm:16", found.to_html())
+
     def test_search(self):
         expected = command("search", "llama-3.1-8b", "--on", "h100-sxm:16", "--plan", "pp=1,cp=1",
                            "--top", "3", "--global-batch", "64")
@@ -184,6 +201,65 @@ class Objects(unittest.TestCase):
         self.assertEqual(self.step, orrery.estimate("llama-3.1-8b", **LLAMA))
         other = orrery.Session(threads=1).estimate("llama-3.1-8b", **LLAMA)
         self.assertEqual(self.step.to_json(), other.to_json())
+
+
+class TimesOfKernels(unittest.TestCase):
+    """kernels= of an estimate: a function, or a file that defines kernel_time."""
+
+    def test_the_times_of_the_model_change_nothing(self):
+        found = orrery.estimate("llama-3.1-8b", **LLAMA, kernels=lambda kernel: kernel.predicted_s)
+        self.assertEqual(found.step_time_s, orrery.estimate("llama-3.1-8b", **LLAMA).step_time_s)
+
+    def test_what_a_kernel_is(self):
+        seen = []
+
+        def remembered(kernel):
+            seen.append(kernel.to_dict())
+            return kernel.predicted_s
+
+        orrery.estimate("llama-3.1-8b", on="h100-sxm:1", plan="tp=1", seq=4096, global_batch=1,
+                        kernels=remembered)
+        self.assertEqual({kernel["kind"] for kernel in seen}, {"product", "attention", "memory"})
+        projection = [k for k in seen if k["kind"] == "product" and (k["m"], k["n"], k["k"]) == (4096, 28672, 4096)]
+        self.assertEqual(projection[0]["flops"], 2 * 4096 * 28672 * 4096)
+        self.assertTrue(all(k["accelerator"] == "h100-sxm" for k in seen))
+        self.assertEqual(len(seen), len({json.dumps(k) for k in seen}), "each kernel is asked for once")
+
+    def test_slower_attention_is_booked_on_attention(self):
+        def twice(kernel):
+            return kernel.predicted_s * (2 if kernel.kind == "attention" else 1)
+
+        plain = orrery.estimate("llama-3.1-8b", **LLAMA).breakdown_s.compute
+        slowed = orrery.estimate("llama-3.1-8b", **LLAMA, kernels=twice).breakdown_s.compute
+        self.assertAlmostEqual(slowed.attention_core, 2 * plain.attention_core, places=8)  # whole picoseconds
+        self.assertEqual(slowed.feed_forward, plain.feed_forward)
+
+    def test_a_file_answers_as_on_the_command_line(self):
+        file = str(ROOT / "examples/kernel_times.py")
+        expected = command("estimate", "llama-3.1-8b", "--on", "h100-sxm:64", "--plan", "tp=4,pp=4",
+                           "--seq", "8192", "--global-batch", "256", "--kernels", file)
+        found = orrery.estimate("llama-3.1-8b", **LLAMA, kernels=file)
+        self.assertEqual(found.to_dict(), expected)
+        self.assertTrue(any("kernel_time" in line for line in found.assumed))
+
+    def test_a_search_takes_them(self):
+        def free_products(kernel):
+            return 1e-9 if kernel.kind == "product" else kernel.predicted_s
+
+        options = dict(on="h100-sxm:16", plan="pp=1,cp=1", top=1, global_batch=64)
+        plain = orrery.search("llama-3.1-8b", **options)
+        found = orrery.search("llama-3.1-8b", **options, kernels=free_products)
+        self.assertLess(found.plans[0].step_time_s, plain.plans[0].step_time_s)
+
+    def test_what_cannot_be_a_time_is_refused(self):
+        for function, message in [(lambda kernel: 0, "above 0"), (lambda kernel: float("inf"), "finite"),
+                                  (lambda kernel: 1 / 0, "ZeroDivisionError"),
+                                  (lambda kernel: kernel.depth, "depth")]:
+            with self.assertRaisesRegex(orrery.Error, message) as caught:
+                orrery.estimate("llama-3.1-8b", **LLAMA, kernels=function)
+            self.assertIn("kernel", str(caught.exception))
+        with self.assertRaisesRegex(orrery.Error, "neither the path of a file nor a function"):
+            orrery.estimate("llama-3.1-8b", **LLAMA, kernels=3)
 
 
 class ChangedFiles(unittest.TestCase):

@@ -54,10 +54,10 @@ class Refused(unittest.TestCase):
                      "plan: nested too deeply")
 
     def test_arguments_of_another_function(self):
-        self.refused(lambda: orrery.estimate("llama-3.1-8b", on="h100-sxm:8", tokens="1T"),
-                     "orrery.estimate: unknown argument 'tokens' (known: on, seq, plan, settings, "
-                     "cluster, software, workload, training, adapters, forecast, sequence_length, "
-                     "source_length, ...)")
+        self.refused(lambda: orrery.estimate("llama-3.1-8b", on="h100-sxm:8", spares=2),
+                     "orrery.estimate: unknown argument 'spares' (known: on, seq, plan, settings, "
+                     "kernels, cluster, software, workload, training, adapters, forecast, "
+                     "sequence_length, ...)")
         self.refused(lambda: orrery.schedule("1f1b", stages=2, microbatches=4, microbatch=1),
                      "orrery.schedule: unknown argument 'microbatch' (did you mean 'microbatches'?)")
         self.refused(lambda: orrery.schedule("1f1b", microbatches=4),

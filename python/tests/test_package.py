@@ -29,7 +29,7 @@ class Stubs(unittest.TestCase):
     def test_functions(self):
         stubs = ast.parse((ROOT / "python/orrery/__init__.pyi").read_text())
         functions = {f.name for f in stubs.body if isinstance(f, ast.FunctionDef)}
-        self.assertEqual(functions, {"catalog", "estimate", "forecast", "schedule", "search"})
+        self.assertEqual(functions, {"catalog", "compare", "estimate", "forecast", "schedule", "search"})
 
 
 class Notebook(unittest.TestCase):

@@ -420,6 +420,37 @@ void add_record(const Description& description, const Value& row, const auto& ad
 
 }  // namespace
 
+Result<PlanComparison> compare_plans(std::vector<ComparisonAxis> axes, int threads,
+                                     const PredictCell& predict, const Progressed& progressed) {
+  std::size_t cells = 1;
+  for (const ComparisonAxis& axis : axes) {
+    cells *= axis.values;
+    if (cells > kMostCells) {
+      return unsupported(fmt::format("more than {} combinations", kMostCells), "",
+                         "shorten a list, or compare in several runs");
+    }
+  }
+  PlanComparison out{std::move(axes), std::vector<ComparedCell>(cells)};
+  std::vector<std::optional<Error>> refusals(cells);
+  parallel_for(
+      cells, threads,
+      [&](std::size_t i) {
+        if (const auto done = predict(i, out.cells[i]); !done) {
+          refusals[i] = done.error();
+          out.cells[i].refused = done.error().text();
+        }
+      },
+      progressed);
+  if (std::ranges::all_of(refusals, &std::optional<Error>::has_value)) {
+    Error first = *refusals.front();
+    if (cells > 1) {
+      first.message.insert(0, fmt::format("none of {} cells can be predicted; the first: ", cells));
+    }
+    return fail(std::move(first));
+  }
+  return out;
+}
+
 std::string plan_comparison_text(const PlanComparison& c, const TextStyle& style) {
   std::string out = wrapped(title_of(c), 2, style) + "\n" + comparison_table(c).text(style);
   for (const std::string& remark : remarks_of(c)) out += wrapped(remark, 2, style);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "document/description.h"
 #include "estimate/estimate.h"
 #include "forecast/run_costs.h"
+#include "outcome/result.h"
+#include "parallel/parallel_for.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {
@@ -35,6 +38,14 @@ struct PlanComparison {
   std::vector<ComparisonAxis> axes;  // what is stated, the last one varying fastest
   std::vector<ComparedCell> cells;
 };
+
+// All combinations of the axes. `predict` fills the cell of that index, on any of the threads; what it
+// refuses is said in the cell. Errors: more than kMostCells; every cell is refused, with the reason
+// of the first.
+inline constexpr std::size_t kMostCells = 20'000;
+using PredictCell = std::function<Result<void>(std::size_t index, ComparedCell& cell)>;
+Result<PlanComparison> compare_plans(std::vector<ComparisonAxis> axes, int threads,
+                                     const PredictCell& predict, const Progressed& progressed = {});
 
 // Whether a cell fits, and with it whether there is a best one.
 bool fits(const ComparedCell& cell);
