@@ -1429,7 +1429,7 @@ class Network(Record):
 
 class AlgorithmTimes(Record):
     """One algorithm at every fidelity."""
-    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn"]
+    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized"]
     """its name"""
     closed_form_s: float | None
     """null: the cost model does not have it"""

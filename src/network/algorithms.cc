@@ -542,6 +542,8 @@ std::optional<Program> program_of(ProgramAlgorithm algorithm, CollectiveKind kin
       return pairwise(kind, shape);
     case ProgramAlgorithm::pxn:
       return pxn(kind, shape);
+    case ProgramAlgorithm::synthesized:
+      return std::nullopt;
   }
   return std::nullopt;
 }

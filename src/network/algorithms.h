@@ -29,7 +29,7 @@
 //                           equal ranks of the nodes); pxn: the same, in pieces that overlap
 //
 // Sources: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005; Chan et al. 2007; NVIDIA developer blog
-// on NCCL 2.12 (PXN). Left out: irregular counts, synthesis.
+// on NCCL 2.12 (PXN). Left out: irregular counts.
 #pragma once
 
 #include <optional>
@@ -56,6 +56,7 @@ enum class ProgramAlgorithm : std::uint8_t {
   direct,
   pairwise,
   pxn,
+  synthesized,  // of network/synthesis.h, not of program_of()
 };
 
 // How ranks lie, which are numbered from the inside out: `members[l]` in one unit of level l, as in

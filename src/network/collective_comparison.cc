@@ -12,6 +12,7 @@
 #include "cost/collective/ring.h"
 #include "cost/collective/tree.h"
 #include "network/program_run.h"
+#include "network/synthesis.h"
 
 namespace orrery {
 namespace {
@@ -198,7 +199,11 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     if (algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::in_switch) {
       shaped.pieces = best_pieces(payload, stages, last.latency, delivery(last).rate);
     }
-    const auto program = program_of(algorithm, kind, shaped);
+    auto program = program_of(algorithm, kind, shaped);
+    if (algorithm == ProgramAlgorithm::synthesized) {
+      ORRERY_TRY(const Network network, network_of(reached));
+      program = synthesized_program(kind, network, members);
+    }
     if (!program) continue;
     AlgorithmTimes times;
     times.algorithm = algorithm;
