@@ -156,7 +156,7 @@ Result<int> show(const std::string& kind, const std::string& name, const Catalog
   if (!entry) return fail(entry.error());
   if (common.json) return print(to_json(entry->root));
   std::string text = to_yaml(entry->root);
-  if (kind == "models") {
+  if (kind == "models" || kind == "recommendation") {
     ORRERY_TRY(const Model model, read_model(*entry));
     text += reading(model);
   }

@@ -125,6 +125,11 @@ struct CheckOptions {
   std::string collective;  // where the file does not say it
 };
 
+// Where embedding tables lie.
+struct TablesOptions {
+  Question question;
+};
+
 struct NetworkOptions {
   std::string cluster;
 };
@@ -216,6 +221,7 @@ Result<int> network_command(const NetworkOptions& options, const Common& common)
 Result<int> collective_command(const CollectiveOptions& options, const Common& common);
 Result<int> cluster_command(const ClusterOptions& options, const Common& common);
 Result<int> fleet_command(const FleetOptions& options, const Common& common);
+Result<int> tables_command(const TablesOptions& options, const Common& common);
 Result<int> catalog_command(const CatalogOptions& options, const Common& common);
 Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common);
 Result<int> validate_command(const ValidateOptions& options, const Common& common);

@@ -60,6 +60,17 @@ void add_question(CLI::App* app, Question& q) {
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
 }
 
+void add_tables(CLI::App* app, Question& q) {
+  app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")
+      ->required();
+  app->add_option("--on", q.cluster, "the cluster: h100-sxm:64, or as for estimate");
+  app->add_option("--plan", q.plan, "the plan: ep=8,tp=2,...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
+  app->add_option("--global-batch", q.global_batch, "samples of a step: 65536");
+  app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
+  app->footer("Example:\n  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296");
+}
+
 void add_emit(CLI::App* app, Question& q) {
   app->add_option("--emit", q.emit,
                   "print the plan as a launch file instead: megatron, torchtitan, deepspeed, nemo, "
@@ -500,6 +511,11 @@ int run(int argc, char** argv) {
   const TraceSubcommand trace = add_trace(app);
   const NumericsCommand numerics = add_numerics(app);
 
+  TablesOptions tables;
+  CLI::App* tables_app = app.add_subcommand(
+      "tables", "where the embedding tables of a recommendation model lie, and why");
+  add_tables(tables_app, tables.question);
+
   // These two need no command.
   const auto wants = [&](std::string_view option) {
     return std::any_of(argv + 1, argv + argc, [&](std::string_view word) {
@@ -546,6 +562,7 @@ int run(int argc, char** argv) {
     if (fleet_app->parsed()) return fleet_command(fleet, common);
     if (schedule_app->parsed()) return schedule_command(schedule, common);
     if (import_app->parsed()) return import_command(import, common);
+    if (tables_app->parsed()) return tables_command(tables, common);
     if (check_app->parsed()) return check_command(check, common);
     if (catalog_app->parsed()) return catalog_command(catalog, common);
     if (calibrate_app->parsed()) return calibrate_command(calibrate, common);

@@ -1313,6 +1313,52 @@ class ImportedLaunch(Record):
     specification: str
     """for orrery estimate, in YAML"""
 
+class PlacedTables(Record):
+    """Embedding tables behind each other that are alike."""
+    first: int
+    """table, from 0"""
+    last: int
+    """table"""
+    rows: float
+    """of one"""
+    columns: float
+    """of one"""
+    pooling: float
+    """look-ups of a sample"""
+    size_bytes: float
+    """of one, without its optimizer's state"""
+    sharding: Literal["automatic", "table", "column", "row", "data"]
+    """how it is divided"""
+    shards: int
+    """pieces"""
+    reason: str
+    """why it is not whole on one rank; may be empty"""
+    torchrec_ms: float
+    """of one piece by the cost model of TorchRec's planner, forward and backward"""
+
+class Tables(Record):
+    """Where the embedding tables of a model lie."""
+    schema_version: int
+    """changes when a key is removed or changes its meaning"""
+    kind: str
+    """what the document is"""
+    model: str
+    """whose tables they are"""
+    cluster: str
+    """that holds them"""
+    ranks: int
+    """that share them"""
+    imbalance: float
+    """seconds of the busiest rank over the mean, the bound of the linear relaxation"""
+    busiest_memory_bytes: float
+    """tables and optimizer states of the fullest rank"""
+    mean_memory_bytes: float
+    """the mean over ranks"""
+    fits: bool
+    """in 85 % of the memory of every rank"""
+    tables: Records[PlacedTables]
+    """in the order of the model"""
+
 class CheckedSize(Record):
     """A payload of a measured collective beside what is expected."""
     line: int

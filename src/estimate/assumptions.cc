@@ -8,6 +8,7 @@
 #include "lower/model_costs.h"
 #include "lower/unaligned_products.h"
 #include "model/family.h"
+#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {
@@ -47,15 +48,16 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));
   }
-  add(scenario.model.assumed);
+  const std::optional<Model> as_held = scenario.model.family->as_held(
+      scenario.model, division(scenario.cluster, scenario.training, plan));
+  const Model& held = as_held ? *as_held : scenario.model;
+  add(held.assumed);
   add(scenario.cluster.assumed);
   const KernelParameters& kernels = context.kernels.parameters();
   for (const KernelAssumption& a : kernels.assumed) {
     if (a.concerns(scenario.training.precision, plan.attention)) out.push_back(a.text);
   }
   add(context.assumed);
-  const std::optional<Model> copied = scenario.model.family->with_copies(scenario.model, plan.tp);
-  const Model& held = copied ? *copied : scenario.model;
   if (std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
                                               scenario.training.precision, kernels);
       !padded.empty()) {

@@ -119,7 +119,11 @@ Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog
     }
     return read_based_model(*std::move(document), catalog);
   }
-  ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
+  const char* kind =
+      catalog.contains("models", name_or_path) || !catalog.contains("recommendation", name_or_path)
+          ? "models"
+          : "recommendation";
+  ORRERY_TRY(const Document document, catalog.find(kind, name_or_path));
   return read_model(document);
 }
 

@@ -9,6 +9,12 @@
 namespace orrery {
 
 void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
+  prefetch(out, op, Phase::input_gradient);
+  backward_alone(out, op, part);
+  if (op.boundary == Boundary::pooled) send_gradients(out);
+}
+
+void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part part) {
   const Category category = category_of(op.op_class);
   // Before the first layer nothing is trained, so nothing asks for a gradient.
   if (op.frozen && op.op_class == OperatorClass::embedding) return;
@@ -63,6 +69,9 @@ void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
                                                 activation_bytes(extent(op.m), extent(op.k)))));
       }
       elementwise(out, op, Phase::input_gradient, category);
+      return;
+    case OperatorKind::embedding_bag:
+      update_tables(out, op, category);
       return;
     case OperatorKind::cross_entropy:
       if (gathers_logits()) {

@@ -103,12 +103,17 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   for (std::size_t i = 0; i < block.operators.size(); ++i) {
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
-    const bool expert = op.kind == OperatorKind::grouped_gemm;
+    // Experts that expert parallelism does not divide are replicated as dense weights are.
+    const bool expert = op.kind == OperatorKind::grouped_gemm &&
+                        op.parameter_axis == LogicalAxis::experts;
     const bool frozen = op.frozen || !trains;
     RankParameters& of = frozen ? out.frozen : out.trained;
+    if (op.kind == OperatorKind::embedding_bag) {
+      out.tables += {op.bags.weights, trains ? op.bags.optimizer_state : Bytes(0)};
+      continue;
+    }
     (expert ? of.expert : of.dense) += parameters;
-    const bool large =
-        expert || op.kind == OperatorKind::gemm || op.kind == OperatorKind::embedding;
+    const bool large = is_product(op) || op.kind == OperatorKind::embedding;
     if (large && parameters > 0) {
       ++out.weight_tensors;
       if (!frozen) ++out.trained_tensors;

@@ -37,6 +37,7 @@ struct BlockCost {
   BlockPass weight_gradient;  // second half
   RankParameters trained;
   RankParameters frozen;
+  RankTables tables;
   int weight_tensors = 0;   // of products and embeddings
   int trained_tensors = 0;  // of them
   BlockMemory memory;

@@ -380,9 +380,9 @@ TEST(TensorParallel, KeyValueHeadsAreCopiedWhereRanksAreMore) {
             divided.forward.breakdown[Category::attention_core]);
   EXPECT_GT(priced(16, "none").memory.saved * 16, priced(8, "none").memory.saved * 8);
 
-  EXPECT_FALSE(with_copied_heads(model, 8));
-  EXPECT_FALSE(with_copied_heads(small_model("deepseek-v2-lite", 4), 16));
-  EXPECT_EQ(architecture_of(*with_copied_heads(model, 32))->attention, AttentionKind::mha);
+  EXPECT_FALSE(with_copied_heads(model, {.tp = 8}));
+  EXPECT_FALSE(with_copied_heads(small_model("deepseek-v2-lite", 4), {.tp = 16}));
+  EXPECT_EQ(architecture_of(*with_copied_heads(model, {.tp = 32}))->attention, AttentionKind::mha);
 }
 
 TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {

@@ -64,7 +64,7 @@ class BlockLowering {
     PassBuilder out = pass_builder();
     exchange_share_ = around.exchange_share;
     forward_all(out, false);
-    return out.finish(around.idle, around.slowed);
+    return finish(out, around);
   }
 
   BlockPass backward(Recompute recompute, Part part, const PassSurroundings& around = {}) {
@@ -79,7 +79,7 @@ class BlockLowering {
       if (beside_exchange(block_.operators[i])) continue;
       backward(out, block_.operators[i], part);
     }
-    return out.finish(around.idle, around.slowed);
+    return finish(out, around);
   }
 
   // The products a split backward defers, in the order of the backward. Each gathers its input
@@ -272,6 +272,8 @@ class BlockLowering {
     const Operator& op = block_.operators[index];
     const Category category = again ? Category::recompute : category_of(op.op_class);
     if (runs_products(op)) out.launch_module();
+    if (op.boundary == Boundary::pooled) receive_pooled(out);
+    if (!again) prefetch(out, op, Phase::forward);
     switch (op.kind) {
       case OperatorKind::gemm:
         forward_product(out, op, category);
@@ -309,6 +311,9 @@ class BlockLowering {
         out.wait_for(
             transfer(out, "embedding of all vocabulary shards",
                      tensor_collective(reduction(), activation_bytes(extent(op.m), extent(op.k)))));
+        return;
+      case OperatorKind::embedding_bag:
+        look_up(out, op, category);
         return;
       case OperatorKind::cross_entropy:
         if (gathers_logits()) {
@@ -397,6 +402,19 @@ class BlockLowering {
                         const Kernel& piece, bool backward);
   void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward);
 
+  // Of embedding tables that are divided over ranks (lower/block_tables.cc).
+  void look_up(PassBuilder& out, const Operator& op, Category category);
+  void receive_pooled(PassBuilder& out);
+  void send_gradients(PassBuilder& out);
+  void update_tables(PassBuilder& out, const Operator& op, Category category);
+  void prefetch(PassBuilder& out, const Operator& op, Phase phase);
+  BlockPass finish(PassBuilder& out, const PassSurroundings& around) {
+    out.wait_for(prefetched_);
+    prefetched_.reset();
+    return out.finish(around.idle, around.slowed);
+  }
+  void exchange_pooled(PassBuilder& out, const Operator& op, std::string_view name, Way way);
+
   void permute(PassBuilder& out, const Operator& op, Category category) const {
     passes_over(out, op.name, category, permutation_work(block_, op, s_),
                 extent(op.rows) * extent(op.width));
@@ -461,6 +479,7 @@ class BlockLowering {
 
   // Of one operator (lower/block_backward.cc).
   void backward(PassBuilder& out, const Operator& op, Part part);
+  void backward_alone(PassBuilder& out, const Operator& op, Part part);
   // How many gradients of its input a joined product leaves to be reduced.
   [[nodiscard]] int input_gradients(const Operator& op) const {
     const bool modules = s_.costs.software.memory.gate == Gate::modules;
@@ -473,7 +492,9 @@ class BlockLowering {
 
   const Block& block_;
   const BlockSetting& s_;
-  double exchange_share_ = 1;  // of the pass that is being lowered
+  double exchange_share_ = 1;                     // of the pass that is being lowered
+  std::vector<std::optional<NodeIndex>> pooled_;  // exchanges of tables that are under way
+  std::optional<NodeIndex> prefetched_;           // what the end of a pass waits for
 };
 
 }  // namespace orrery

@@ -52,6 +52,10 @@ class OperatorReader {
         out.gradients = op.frozen ? 0 : element_ * extent(op.m) * extent(op.k);
         out.kernel = weight(op);
         break;
+      case OperatorKind::embedding_bag:
+        // What is sent and what is received, of summed vectors or of their gradients.
+        out.gradients = element_ * extent(op.m) * (2 * op.bags.pooled + op.bags.partial);
+        break;
       case OperatorKind::cross_entropy: {
         const LossBytes& loss = bytes_of(s_.facts.loss);
         const double logits = extent(op.m) * (loss.gathers_all ? op.n.factor : extent(op.n));

@@ -6,6 +6,7 @@
 #include "lower/shard_moves.h"
 #include "model/family.h"
 #include "outcome/invariant.h"
+#include "plan/plan_rules.h"
 
 namespace orrery {
 
@@ -18,6 +19,7 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
       b.forward.breakdown[Category::exposed_ep] + b.backward.breakdown[Category::exposed_ep];
   trained += b.trained;
   frozen += b.frozen;
+  tables += b.tables;
   saved += b.memory.saved;
   saved_for_weight_gradient += b.saved_for_weight_gradient;
   recomputed += b.recomputed;
@@ -32,6 +34,7 @@ PassTotals operator-(PassTotals a, const PassTotals& b) {
   a.exposed_ep -= b.exposed_ep;
   a.trained -= b.trained;
   a.frozen -= b.frozen;
+  a.tables -= b.tables;
   a.saved -= b.saved;
   a.saved_for_weight_gradient -= b.saved_for_weight_gradient;
   a.recomputed -= b.recomputed;
@@ -46,6 +49,7 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   a.exposed_ep += b.exposed_ep;
   a.trained += b.trained;
   a.frozen += b.frozen;
+  a.tables += b.tables;
   a.saved += b.saved;
   a.saved_for_weight_gradient += b.saved_for_weight_gradient;
   a.recomputed += b.recomputed;
@@ -61,7 +65,8 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   b.cp = static_cast<int>(plan.cp);
   b.ep = static_cast<int>(plan.ep);
   b.etp = static_cast<int>(std::max<std::int64_t>(1, plan.etp));
-  b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
+  // A recommendation model has no sequence to divide.
+  b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel && model.tables == 0;
   if (model.experts > 0 && plan.ep > 1) {
     // Busiest of ep ranks under random uniform routing: 1 + sqrt(2 ln ep / mean) with mean the rows
     // of one rank: the leading term of the expected maximum of Gaussian loads, a slight
@@ -184,14 +189,16 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   const BlockSetting setting{
       binding(model_, training_, plan), model_.width, plan, training_, groups, context_};
   auto made = std::make_unique<ModelCosts>();
-  const std::optional<Model> copied = model_.family->with_copies(model_, plan.tp);
-  for (const Block& block : (copied ? *copied : model_).blocks) {
+  const std::optional<Model> as_held =
+      model_.family->as_held(model_, division(context_.cluster, training_, plan));
+  const Model& held = as_held ? *as_held : model_;
+  for (const Block& block : held.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
-  made->embedding = block_cost(model_.embedding, setting, Recompute::none, backward);
+  made->embedding = block_cost(held.embedding, setting, Recompute::none, backward);
   // A module of multi-token prediction has a layer of its own.
   const bool modules = recompute == Recompute::selective;
-  made->head = block_cost(model_.head, setting, modules ? recompute : Recompute::none, backward);
+  made->head = block_cost(held.head, setting, modules ? recompute : Recompute::none, backward);
   made->before.resize(model_.layers.size() + 1);
   for (std::size_t l = 0; l < model_.layers.size(); ++l) {
     made->before[l + 1] = made->before[l];

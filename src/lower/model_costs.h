@@ -25,6 +25,7 @@ struct PassTotals {
   Picoseconds exposed_ep;  // all-to-alls in forward and backward that nothing hides
   RankParameters trained;
   RankParameters frozen;
+  RankTables tables;
   Bytes saved;
   Bytes saved_for_weight_gradient;
   Flops recomputed;

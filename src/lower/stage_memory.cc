@@ -173,6 +173,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     chunk = larger(chunk, stage.totals);
     in.trained += stage.totals.trained;
     in.frozen += stage.totals.frozen;
+    in.tables += stage.totals.tables;
     in.activations += stage.totals.saved * held.held[slot];
     if (slot < held.pending.size()) {
       in.activations += stage.totals.saved_for_weight_gradient * held.pending[slot];

@@ -1,7 +1,9 @@
-// How a plan divides a model: what a family's rules of division are asked about.
+// How a plan divides a model, and on what: what a family's rules of division are asked about.
 #pragma once
 
 #include <cstdint>
+
+#include "units/quantity.h"
 
 namespace orrery {
 
@@ -13,6 +15,15 @@ struct Division {
   bool sequence_parallel = false;  // tp divides the sequence as well
   bool exchanges_heads = false;    // cp divides heads by an all-to-all, not keys and values
   std::int64_t sequence_length = 0;
+  std::int64_t pp = 1;
+  std::int64_t ranks = 1;        // all of the plan
+  std::int64_t micro_batch = 1;  // sequences, or samples, of one microbatch on a rank
+  bool trains = true;
+  Bytes element{2};  // of activations
+  // Of one accelerator: its memory, and how fast it reads it and exchanges with ep ranks.
+  Bytes memory{};
+  BytesPerSecond memory_bandwidth{};
+  BytesPerSecond exchange_bandwidth{};
 };
 
 }  // namespace orrery

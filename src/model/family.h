@@ -23,10 +23,10 @@ struct ModelFamily {
   Value (*write)(const Model& model);
   // Every reason why the model cannot be divided so, in words with the numbers.
   std::vector<std::string> (*division_problems)(const Model& model, const Division& division);
-  // The model as the ranks of a tensor-parallel group hold it together, if that differs: parts of
-  // which there are fewer than ranks may be copied.
-  std::optional<Model> (*with_copies)(const Model& model, std::int64_t tp);
-  // What is copied there, in a sentence; empty if nothing is.
+  // The model as its ranks hold it, if that differs: parts of which there are fewer than
+  // tensor-parallel ranks may be copied, tables are placed. Asked only of valid divisions.
+  std::optional<Model> (*as_held)(const Model& model, const Division& division);
+  // What tensor-parallel ranks copy, in a sentence; empty if nothing is.
   std::string (*copies)(const Model& model, std::int64_t tp);
 };
 

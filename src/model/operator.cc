@@ -76,6 +76,7 @@ Flops model_flops(const Operator& op, Phase phase, const Binding& b) {
     }
     case OperatorKind::elementwise:
     case OperatorKind::embedding:
+    case OperatorKind::embedding_bag:
     case OperatorKind::cross_entropy:
       return Flops(0);
   }

@@ -61,6 +61,7 @@ enum class OperatorKind {
   attention,      // softmax(q k^T) v, fused or not as the kernel decides
   elementwise,    // bytes decide: norms, activations, rotary embedding, residual, permutation
   embedding,      // row look-up (F) and scatter-add (W)
+  embedding_bag,  // rows of embedding tables looked up and added up (F), updated in place (B)
   cross_entropy,  // softmax and loss over the vocabulary
 };
 
@@ -119,9 +120,24 @@ struct AttentionCore {
 // What tensor parallelism must communicate around an operator. `column` operators need the whole
 // sequence of their input (all-gather before F, reduce-scatter after B under sequence parallelism;
 // all-reduce after B without); `row` operators leave partial sums (reduce-scatter or all-reduce
-// after F). `dispatch` and `combine` mark expert all-to-alls. Which collective is used is the
-// plan's.
-enum class Boundary { none, column, row, dispatch, combine };
+// after F). `dispatch` and `combine` mark expert all-to-alls. `pooled` marks the operator that needs
+// the vectors of embedding tables which other ranks hold. Which collective is used is the plan's.
+enum class Boundary { none, column, row, dispatch, combine, pooled };
+
+// What the embedding tables that one rank holds cost it: of the rank with the most to do where ranks
+// differ. Amounts "of a sample" are multiplied by the samples of one rank (`m` of the operator), of
+// which there are as many on each of the other ranks that exchange with it.
+struct EmbeddingBags {
+  Bytes looked_up;         // of a sample: read and written by the forward, indices included
+  Bytes updated;           // of a sample: read and written by the backward with its fused optimizer
+  Bytes indices;           // of a sample: what the all-to-all of look-ups sends
+  double pooled = 0;       // of a sample: elements that the all-to-all of summed vectors sends
+  double partial = 0;      // of a sample: elements that the reduce-scatter of partial sums takes in
+  Bytes weights;           // held
+  Bytes optimizer_state;   // held beside them
+  bool prefetched = true;  // look-ups of the next batch travel while this one is worked on
+  bool replicated = false;  // ranks of another group hold the same, and average it in every step
+};
 
 struct Operator {
   std::string_view name;  // "attention.qkv"; static storage
@@ -136,6 +152,7 @@ struct Operator {
   Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts); batched_gemm: products
   int backward_products = 2;  // batched_gemm: of its shape; 3 if its forward is computed again
   AttentionCore attention;
+  EmbeddingBags bags;  // embedding_bag, of m samples
 
   // elementwise, embedding, cross_entropy: rows x width elements, and how many times an array of
   // that size is read or written by the fused kernel in each direction.

@@ -52,6 +52,17 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
            (tokens > 0 ? "the model's own " + n(tokens) + " tokens, in whole microbatches"
                        : std::string("one microbatch a replica")));
   }
+  if (model.tables > 0 && plan.dp > 0 && plan.tp > 0) {
+    // A replica works on its samples at once, and all ranks share the tables, unless stated.
+    if (plan.micro_batch == 1 && training.global_batch % plan.dp == 0) {
+      plan.micro_batch = training.global_batch / plan.dp;
+      assume("micro_batch = " + n(plan.micro_batch) + ": the whole batch of a replica at once");
+    }
+    if (plan.ep == 1 && plan.tp <= kMaxDegree && plan.dp <= kMaxDegree) {
+      plan.ep = plan.tp * plan.dp;
+      assume("ep = " + n(plan.ep) + ": all ranks share the tables");
+    }
+  }
   if (plan.schedule.empty()) {
     plan.schedule = plan.chunks > 1 ? "interleaved_1f1b" : "1f1b";
     if (plan.pp > 1) assume("schedule " + plan.schedule);

@@ -89,16 +89,9 @@ Reasons ranks(const JudgedPlan& judged) {
                       plan.cp, plan.pp, plan.dp, gpus)};
 }
 
-Reasons division(const JudgedPlan& judged) {
-  const Plan& plan = judged.plan;
+Reasons divided(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
-      judged.model, {.tp = plan.tp,
-                     .cp = plan.cp,
-                     .ep = plan.ep,
-                     .etp = expert_tensor_degree(plan),
-                     .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
-                     .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
-                     .sequence_length = judged.training.sequence_length});
+      judged.model, division(judged.cluster, judged.training, judged.plan));
 }
 
 Reasons expert_tensor_parallelism(const JudgedPlan& judged) {
@@ -109,7 +102,7 @@ Reasons expert_tensor_parallelism(const JudgedPlan& judged) {
 
 Reasons expert_ranks(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
-  if (judged.model.experts == 0) return {};
+  if (judged.model.experts == 0 && judged.model.tables == 0) return {};
   const std::int64_t etp = expert_tensor_degree(plan);
   const std::int64_t pool = plan.tp * plan.cp * plan.dp;
   if (pool % (plan.ep * etp) != 0) {
@@ -133,6 +126,9 @@ Reasons expert_batches(const JudgedPlan& judged) {
   Reasons out;
   if (!plan.overlap.expert_batches) return out;
   if (plan.ep <= 1) out.emplace_back("overlap.expert_batches needs ep above 1");
+  if (judged.model.tables > 0) {
+    out.push_back("overlap.expert_batches needs experts; " + judged.model.name + " has none");
+  }
   if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
     out.push_back(
         "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
@@ -297,7 +293,7 @@ Reasons number_format(const JudgedPlan& judged) {
 constexpr PlanRule kRules[] = {
     {"ranges", ranges, true},  // nothing below computes with an absurd number
     {"ranks", ranks, true},
-    {"division", division},
+    {"division", divided},
     {"expert tensor parallelism", expert_tensor_parallelism},
     {"expert ranks", expert_ranks},
     {"token dispatch", token_dispatch},
@@ -317,6 +313,29 @@ constexpr PlanRule kRules[] = {
 }  // namespace
 
 std::span<const PlanRule> plan_rules() { return kRules; }
+
+Division division(const Cluster& cluster, const Training& training, const Plan& plan) {
+  Division out{.tp = plan.tp,
+               .cp = plan.cp,
+               .ep = plan.ep,
+               .etp = expert_tensor_degree(plan),
+               .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
+               .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
+               .sequence_length = training.sequence_length,
+               .pp = plan.pp,
+               .ranks = cluster.accelerators,
+               .micro_batch = plan.micro_batch,
+               .trains = passes_of(training.workload).backward,
+               .element = tensor_element_size(training.precision),
+               .memory = cluster.accelerator.memory.capacity,
+               .memory_bandwidth = cluster.accelerator.memory.bandwidth,
+               .exchange_bandwidth = delivery(cluster.levels.front()).rate};
+  for (const FabricLevel& level : cluster.levels) {
+    out.exchange_bandwidth = std::min(out.exchange_bandwidth, delivery(level).rate);
+    if (level.accelerators >= plan.ep) break;
+  }
+  return out;
+}
 
 std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
                                        const Training& training, const Plan& plan) {

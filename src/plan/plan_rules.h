@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "model/division.h"
 #include "model/model.h"
 #include "plan/plan.h"
 
@@ -32,6 +33,10 @@ struct PlanRule {
   bool first = false;  // where it is broken, the rules behind it cannot be judged
 };
 std::span<const PlanRule> plan_rules();
+
+// What a family is asked about a plan. The ranks of a group that exchanges tables are taken to send
+// at the rate of the slowest fabric level that they cross.
+Division division(const Cluster& cluster, const Training& training, const Plan& plan);
 
 // Every reason of every rule, in the order of the table; empty if the plan can run. Cheap (no
 // allocation when valid): search calls it for every candidate.

@@ -39,9 +39,36 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.cp = powers_of_two(std::max<std::int64_t>(1, scenario.training.sequence_length / 1024));
   }
   if (space.pp.empty()) space.pp = divisors(gpus, layers);
-  if (space.ep.empty())
+  if (space.ep.empty()) {
     space.ep = model.experts > 0 ? divisors(model.experts, gpus) : std::vector<std::int64_t>{1};
-  if (space.micro_batch.empty()) space.micro_batch = powers_of_two(16);
+    // Tables are shared by all ranks, or by groups of whole nodes that hold the same.
+    if (model.tables > 0) {
+      space.ep = divisors(gpus, gpus);
+      std::erase_if(space.ep, [&](std::int64_t ep) {
+        return ep < gpus && ep % scenario.cluster.accelerators_per_node != 0;
+      });
+    }
+  }
+  if (space.micro_batch.empty()) {
+    space.micro_batch = powers_of_two(16);
+    if (model.tables > 0) {
+      // The samples of a replica, at once or in a few parts.
+      space.micro_batch.clear();
+      for (const std::int64_t parts : {1, 2, 4}) {
+        for (const std::int64_t tp : space.tp) {
+          const std::int64_t replicas = gpus / tp;
+          const std::int64_t batch = scenario.training.global_batch;
+          if (replicas > 0 && batch % (replicas * parts) == 0) {
+            space.micro_batch.push_back(batch / (replicas * parts));
+          }
+        }
+      }
+      std::ranges::sort(space.micro_batch);
+      const auto twice = std::ranges::unique(space.micro_batch);
+      space.micro_batch.erase(twice.begin(), twice.end());
+      if (space.micro_batch.empty()) space.micro_batch = {1};
+    }
+  }
   if (space.zero.empty()) {
     space.zero = {0, 1, 2, 3};
     space.pipeline_zero = scenario.software.pipeline_zero;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kFp32 = 4;
 
-// Saturates far above any memory size, but low enough that a sum of seven cannot overflow.
+// Saturates far above any memory size, but low enough that a sum of nine cannot overflow.
 ByteCount whole(double bytes) {
   return bytes < 4e17 ? static_cast<ByteCount>(std::ceil(bytes))
                       : ByteCount{400'000'000'000'000'000};
@@ -43,10 +43,11 @@ MemoryReport memory(const MemoryInputs& in) {
                          (in.zero >= 3 ? owned : all));
   const double frozen =
       in.zero >= 3 ? in.frozen.sharded(in.dense_shard, in.expert_shard) : in.frozen.all();
-  out.parameters += whole(in.frozen_bytes * frozen);
+  out.parameters += whole(in.frozen_bytes * frozen) + whole(in.tables.weights.value());
   out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
+  out.optimizer_states += whole(in.tables.optimizer_state.value());
   out.activations = whole(in.activations.value());
 
   // When the optimizer step begins, no activations are left, but fp32 copies of narrower gradients

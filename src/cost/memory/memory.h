@@ -55,6 +55,7 @@ enum class MemoryMoment { backward, recomputation, head, embedding, optimizer };
 struct MemoryInputs {
   RankParameters trained;
   RankParameters frozen;    // without gradients and optimizer states
+  RankTables tables = {};   // embedding tables
   double frozen_bytes = 2;  // of one of them
   double weight_bytes = 2;  // of one trained; of 4 and more it is its own master
   int dense_shard = 1;      // ranks that divide a dense parameter's state

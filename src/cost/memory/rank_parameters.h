@@ -1,6 +1,8 @@
-// How many parameters one rank holds before data-parallel sharding: those of experts are divided
-// over other ranks than the rest.
+// What one rank holds: parameters before data-parallel sharding, of which those of experts are
+// divided over other ranks than the rest; and embedding tables.
 #pragma once
+
+#include "units/quantity.h"
 
 namespace orrery {
 
@@ -27,6 +29,23 @@ struct RankParameters {
   friend RankParameters operator+(RankParameters a, const RankParameters& b) { return a += b; }
   friend RankParameters operator/(const RankParameters& a, double n) {
     return {a.dense / n, a.expert / n};
+  }
+};
+
+// Their optimizer is fused into the backward, so that they have no gradients.
+struct RankTables {
+  Bytes weights;
+  Bytes optimizer_state;
+
+  RankTables& operator+=(const RankTables& o) {
+    weights += o.weights;
+    optimizer_state += o.optimizer_state;
+    return *this;
+  }
+  RankTables& operator-=(const RankTables& o) {
+    weights -= o.weights;
+    optimizer_state -= o.optimizer_state;
+    return *this;
   }
 };
 

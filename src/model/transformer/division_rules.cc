@@ -147,11 +147,11 @@ std::vector<std::string> transformer_division_problems(const Model& model, const
   return out;
 }
 
-std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp) {
-  if (!copies_key_value_heads(*architecture_of(model), tp)) return std::nullopt;
+std::optional<Model> with_copied_heads(const Model& model, const Division& d) {
+  if (!copies_key_value_heads(*architecture_of(model), d.tp)) return std::nullopt;
   Architecture a = *architecture_of(model);
-  a.num_kv_heads = tp;
-  a.attention = a.num_heads == tp ? AttentionKind::mha : AttentionKind::gqa;
+  a.num_kv_heads = d.tp;
+  a.attention = a.num_heads == d.tp ? AttentionKind::mha : AttentionKind::gqa;
   Result<Model> copied = build_model(a);
   ORRERY_INVARIANT(copied.has_value());
   return std::move(*copied);

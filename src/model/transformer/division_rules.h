@@ -29,7 +29,7 @@ std::span<const TransformerDivisionRule> transformer_division_rules();
 
 // Every reason, in the order of the rules. As ModelFamily asks for them:
 std::vector<std::string> transformer_division_problems(const Model& model, const Division& d);
-std::optional<Model> with_copied_heads(const Model& model, std::int64_t tp);
+std::optional<Model> with_copied_heads(const Model& model, const Division& d);
 std::string copied_heads(const Model& model, std::int64_t tp);
 
 }  // namespace orrery

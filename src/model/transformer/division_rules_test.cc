@@ -125,9 +125,9 @@ TEST(TransformerDivision, AModelIsJudgedByAllRulesAtOnce) {
 
 TEST(TransformerDivision, FewerHeadsThanRanksAreCopied) {
   const Model model = *build_model(dense());
-  EXPECT_FALSE(with_copied_heads(model, 6));
+  EXPECT_FALSE(with_copied_heads(model, {.tp = 6}));
   EXPECT_EQ(copied_heads(model, 6), "");
-  const auto copied = with_copied_heads(model, 12);
+  const auto copied = with_copied_heads(model, {.tp = 12});
   ASSERT_TRUE(copied);
   EXPECT_EQ(architecture_of(*copied)->num_kv_heads, 12);
   EXPECT_GT(parameters(*copied), parameters(model));

@@ -12,7 +12,8 @@ ModelSize size_of(const Model& model, const Training& training) {
   const Flops of_sequence =
       model_flops_per_sequence(model, length, AttentionCount::full,
                                static_cast<double>(training.source_length), training.workload);
-  return {parameters(model), active_parameters(model), of_sequence.value() / length};
+  return {parameters(model), active_parameters(model), of_sequence.value() / length,
+          model.tables > 0 ? "sample" : "token"};
 }
 
 std::string model_in_words(const Subject& subject) {
@@ -27,7 +28,7 @@ std::string in_words(const ModelSize& size) {
   if (size.active_parameters < size.parameters) {
     out += ", " + billions(size.active_parameters) + " active";
   }
-  return out + " · " + flops_text(size.flops_per_token) + " a token";
+  return out + " · " + flops_text(size.flops_per_token) + " a " + size.unit;
 }
 
 Subject subject_of(const Scenario& scenario) {

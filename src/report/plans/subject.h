@@ -16,6 +16,7 @@ struct ModelSize {
   double parameters = 0;  // adapters included
   double active_parameters = 0;
   double flops_per_token = 0;
+  const char* unit = "token";  // what a sequence is made of; a recommendation model has samples
 };
 // A sequence length that is not stated is the usual one of the model.
 ModelSize size_of(const Model& model, const Training& training = {});

@@ -1,0 +1,284 @@
+#include "model/recommendation/recommender.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+
+const Fields<CrossNetwork>& fields_of(const CrossNetwork*) {
+  static const Fields<CrossNetwork> table =
+      Fields<CrossNetwork>("cross network")
+          .required<&CrossNetwork::layers>("cross layers")
+          .optional<&CrossNetwork::rank>("inner width of each layer's matrix; 0: full");
+  return table;
+}
+
+const Fields<RoutedTopMlp>& fields_of(const RoutedTopMlp*) {
+  static const Fields<RoutedTopMlp> table =
+      Fields<RoutedTopMlp>("experts of the top MLP")
+          .required<&RoutedTopMlp::num_experts>("experts of each layer, held by every rank")
+          .optional<&RoutedTopMlp::top_k>("experts of a sample");
+  return table;
+}
+
+const Fields<InteractionTransformer>& fields_of(const InteractionTransformer*) {
+  using T = InteractionTransformer;
+  static const Fields<T> table = Fields<T>("transformer of the interaction")
+                                     .required<&T::layers>("layers")
+                                     .required<&T::heads>("attention heads")
+                                     .required<&T::attention_dim>("width of a token")
+                                     .required<&T::ffn>("width of the feed-forward")
+                                     .required<&T::seq_len>("tokens of a sample");
+  return table;
+}
+
+const Fields<Recommender>& fields_of(const Recommender*) {
+  using T = Recommender;
+  static const Fields<T> table =
+      Fields<T>("recommendation model")
+          .optional<&T::name>("identifier")
+          .optional<&T::aliases>("other names of the same entry")
+          .optional<&T::family>("models that share a design")
+          .required<&T::num_tables>("embedding tables")
+          .optional<&T::row_counts>("rows of each table")
+          .optional<&T::rows_per_table>("rows of every table, without row_counts")
+          .optional<&T::embedding_dims>("width of each table")
+          .optional<&T::embedding_dim>("width of every table, without embedding_dims")
+          .optional<&T::pooling_list>("look-ups of a sample in each table, the mean")
+          .optional<&T::pooling>("look-ups of a sample in every table, without pooling_list")
+          .optional<&T::table_shardings>("how each table is divided over ranks")
+          .optional<&T::table_sharding>("how every table is divided, without table_shardings")
+          .optional<&T::column_shards>("pieces of a column-wise table; 0: as the planner chooses")
+          .optional<&T::table_optimizer>("what updates the rows in the backward")
+          .optional<&T::embedding_dtype>("number format of the tables")
+          .optional<&T::prefetch>("look-ups of the next batch travel during this one")
+          .required<&T::bottom_mlp>("widths of the MLP of dense features, its input first")
+          .required<&T::top_mlp>("widths of the MLP behind the interaction, its input first")
+          .optional<&T::tasks>("top MLPs beside each other")
+          .optional<&T::interaction>("what joins bottom MLP and tables")
+          .optional<&T::cross>("layers of a cross interaction")
+          .optional<&T::transformer>("layers of a transformer interaction")
+          .optional<&T::moe>("experts in place of each layer of the top MLP")
+          .optional<&T::global_batch>("samples of a step, as published")
+          .optional<&T::dense_features>("dense features of a sample")
+          .optional<&T::mlp_mflops_per_sample>("1e6 FLOPs of the products, forward")
+          .optional<&T::lookup_bytes_per_sample>("bytes of the rows that a sample reads")
+          .optional<&T::embedding_params_b>("1e9 parameters of the tables")
+          .optional<&T::dense_params_m>("1e6 other parameters")
+          .optional<&T::total_params_b>("1e9 parameters in all")
+          .optional<&T::dense_dtype>("what the source trains the MLPs in")
+          .optional<&T::optimizer>("what the source trains with")
+          .optional<&T::published_sharding>("how the source divides the model")
+          .optional<&T::provenance>("where the facts come from");
+  return table;
+}
+
+namespace {
+
+constexpr std::int64_t kMostTables = 100'000;
+constexpr std::int64_t kMostRows = 1'000'000'000'000;
+constexpr std::int64_t kMostWidth = 65'536;
+constexpr std::int64_t kMostMlpWidth = 1'000'000;
+constexpr std::int64_t kMostMlpLayers = 1000;
+constexpr double kMostPooling = 100'000;
+
+class RecommenderProblems {
+ public:
+  template <class N>
+  void range(const std::string& what, N value, N least, N most) {
+    if (value >= least && value <= most) return;
+    say(fmt::format("{} {} is outside {} to {}", what, value, least, most));
+  }
+  void say(std::string text) { all_.push_back(std::move(text)); }
+
+  // One number of each table: a list, or a number for all of them. Many tables that are wrong alike
+  // are said once, with the first.
+  template <class N>
+  void of_tables(const Recommender& r, const char* list_key, const std::vector<N>& list,
+                 const char* key, N all, N least, N most) {
+    if (list.empty()) {
+      range(key, all, least, most);
+      return;
+    }
+    if (static_cast<std::int64_t>(list.size()) != r.num_tables) {
+      say(fmt::format("{} has {} numbers for {} tables", list_key, list.size(), r.num_tables));
+    }
+    std::int64_t wrong = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] >= least && list[i] <= most) continue;
+      if (wrong++ == 0) first = i;
+    }
+    if (wrong == 0) return;
+    say(fmt::format("{} of table {} is {}, outside {} to {}{}", list_key, first, list[first], least,
+                    most, wrong > 1 ? fmt::format(", as of {} more", wrong - 1) : ""));
+  }
+
+  void mlp(const char* key, const std::vector<std::int64_t>& widths) {
+    if (widths.size() < 2) say(fmt::format("{} needs an input and at least one layer", key));
+    if (static_cast<std::int64_t>(widths.size()) > kMostMlpLayers) {
+      say(fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
+    }
+    for (const std::int64_t w : widths) {
+      if (w >= 1 && w <= kMostMlpWidth) continue;
+      range(fmt::format("a width of {},", key), w, std::int64_t{1}, kMostMlpWidth);
+      break;
+    }
+  }
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+void interaction_problems(const Recommender& r, RecommenderProblems& out) {
+  const std::int64_t expected = interaction_width(r);
+  if (!r.top_mlp.empty() && expected > 0 && r.top_mlp.front() != expected) {
+    out.say(fmt::format("top_mlp begins with {}, but the {} interaction gives {}",
+                        r.top_mlp.front(), to_text(r.interaction), expected));
+  }
+  const bool needs_equal = r.interaction == Interaction::dot;
+  if (needs_equal && !r.bottom_mlp.empty() && r.embedding_dims.empty() &&
+      r.bottom_mlp.back() != r.embedding_dim) {
+    out.say(
+        fmt::format("bottom_mlp ends with {}, but dot products need the width of the tables, {}",
+                    r.bottom_mlp.back(), r.embedding_dim));
+  }
+  if (needs_equal && std::ranges::any_of(r.embedding_dims, [&](std::int64_t w) {
+        return !r.bottom_mlp.empty() && w != r.bottom_mlp.back();
+      })) {
+    out.say("dot products need tables as wide as the end of bottom_mlp; embedding_dims differ");
+  }
+  if ((r.interaction == Interaction::cross) != r.cross.has_value()) {
+    out.say(r.cross ? "cross needs interaction: cross"
+                    : "interaction: cross needs the field cross");
+  }
+  if ((r.interaction == Interaction::transformer) != r.transformer.has_value()) {
+    out.say(r.transformer ? "transformer needs interaction: transformer"
+                          : "interaction: transformer needs the field transformer");
+  }
+  if (r.cross) {
+    out.range<std::int64_t>("cross.layers", r.cross->layers, 1, kMostMlpLayers);
+    out.range<std::int64_t>("cross.rank", r.cross->rank, 0, kMostMlpWidth);
+  }
+  if (const auto& t = r.transformer) {
+    out.range<std::int64_t>("transformer.layers", t->layers, 1, kMostMlpLayers);
+    out.range<std::int64_t>("transformer.heads", t->heads, 1, kMostWidth);
+    out.range<std::int64_t>("transformer.attention_dim", t->attention_dim, 1, kMostMlpWidth);
+    out.range<std::int64_t>("transformer.ffn", t->ffn, 1, kMostMlpWidth);
+    out.range<std::int64_t>("transformer.seq_len", t->seq_len, 1, kMostMlpWidth);
+    if (t->heads >= 1 && t->attention_dim % t->heads != 0) {
+      out.say(fmt::format("transformer.heads {} does not divide attention_dim {}", t->heads,
+                          t->attention_dim));
+    }
+  }
+  if (r.moe) {
+    out.range<std::int64_t>("moe.num_experts", r.moe->num_experts, 1, kMostWidth);
+    out.range<std::int64_t>("moe.top_k", r.moe->top_k, 1,
+                            std::max<std::int64_t>(1, r.moe->num_experts));
+  }
+}
+
+void sharding_problems(const Recommender& r, RecommenderProblems& out) {
+  out.range<std::int64_t>("column_shards", r.column_shards, 0, kMostWidth);
+  if (!r.table_shardings.empty() &&
+      static_cast<std::int64_t>(r.table_shardings.size()) != r.num_tables) {
+    out.say(fmt::format("table_shardings has {} words for {} tables", r.table_shardings.size(),
+                        r.num_tables));
+  }
+  constexpr std::int64_t kMostPieces = 1'000'000;
+  if (r.column_shards > 1 && r.num_tables > kMostPieces / r.column_shards) {
+    out.say(fmt::format("{} tables in {} pieces each are more than {} pieces", r.num_tables,
+                        r.column_shards, kMostPieces));
+  }
+  if (r.column_shards < 2) return;
+  const auto undivided = [&](std::int64_t width) { return width % r.column_shards != 0; };
+  if (r.embedding_dims.empty() ? undivided(r.embedding_dim)
+                               : std::ranges::any_of(r.embedding_dims, undivided)) {
+    const std::int64_t width = r.embedding_dims.empty()
+                                   ? r.embedding_dim
+                                   : *std::ranges::find_if(r.embedding_dims, undivided);
+    out.say(
+        fmt::format("column_shards {} does not divide the table width {}", r.column_shards, width));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> recommender_problems(const Recommender& r) {
+  RecommenderProblems out;
+  out.range<std::int64_t>("num_tables", r.num_tables, 1, kMostTables);
+  out.of_tables<std::int64_t>(r, "row_counts", r.row_counts, "rows_per_table", r.rows_per_table, 1,
+                              kMostRows);
+  out.of_tables<std::int64_t>(r, "embedding_dims", r.embedding_dims, "embedding_dim",
+                              r.embedding_dim, 1, kMostWidth);
+  constexpr double kLeastPooling = 1e-6;
+  out.of_tables<double>(r, "pooling_list", r.pooling_list, "pooling", r.pooling, kLeastPooling,
+                        kMostPooling);
+  out.mlp("bottom_mlp", r.bottom_mlp);
+  out.mlp("top_mlp", r.top_mlp);
+  out.range<std::int64_t>("tasks", r.tasks, 1, kMostMlpLayers);
+  out.range<std::int64_t>("global_batch", r.global_batch, 0, 1'000'000'000);
+  interaction_problems(r, out);
+  sharding_problems(r, out);
+  if (element_size(r.embedding_dtype) <= Bytes(0)) {
+    out.say(fmt::format("embedding_dtype {} has no size", to_text(r.embedding_dtype)));
+  }
+  return out.take();
+}
+
+std::vector<EmbeddingTable> tables_of(const Recommender& r) {
+  std::vector<EmbeddingTable> out(static_cast<std::size_t>(r.num_tables));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto of = [i](const auto& list, auto all) { return list.empty() ? all : list[i]; };
+    out[i] = {static_cast<double>(of(r.row_counts, r.rows_per_table)),
+              static_cast<double>(of(r.embedding_dims, r.embedding_dim)),
+              of(r.pooling_list, r.pooling), of(r.table_shardings, r.table_sharding)};
+  }
+  return out;
+}
+
+std::int64_t interaction_width(const Recommender& r) {
+  if (r.bottom_mlp.empty()) return 0;
+  std::int64_t tables = 0;
+  for (const std::int64_t w : r.embedding_dims) tables += std::min(w, kMostWidth);
+  if (r.embedding_dims.empty()) {
+    tables = std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) *
+             std::clamp<std::int64_t>(r.embedding_dim, 0, kMostWidth);
+  }
+  const std::int64_t bottom = r.bottom_mlp.back();
+  switch (r.interaction) {
+    case Interaction::none:
+    case Interaction::transformer:
+      return 0;
+    case Interaction::concatenation:
+    case Interaction::cross:
+      return tables + std::clamp<std::int64_t>(bottom, 0, kMostMlpWidth);
+    case Interaction::dot: {
+      const std::int64_t n = std::clamp<std::int64_t>(r.num_tables, 0, kMostTables);
+      return n * (n + 1) / 2 + std::clamp<std::int64_t>(bottom, 0, kMostMlpWidth);
+    }
+  }
+  return 0;
+}
+
+Bytes row_bytes(const Recommender& r, double width) {
+  return element_size(r.embedding_dtype) * width;
+}
+
+Bytes row_state(const Recommender& r, double width) {
+  constexpr double kFp32Bytes = 4;
+  switch (r.table_optimizer) {
+    case TableOptimizer::row_wise_adagrad:
+      return Bytes(kFp32Bytes);
+    case TableOptimizer::adagrad:
+      return Bytes(kFp32Bytes * width);
+    case TableOptimizer::sgd:
+      return Bytes(0);
+  }
+  return Bytes(0);
+}
+
+}  // namespace orrery

@@ -1,0 +1,147 @@
+#include "report/plans/table_placement_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "document/results.h"
+#include "model/recommendation/torchrec_costs.h"
+#include "report/drawing/figures.h"
+#include "report/drawing/table.h"
+#include "units/grouped.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+TorchRecSharding torchrec_sharding(TableSharding sharding) {
+  switch (sharding) {
+    case TableSharding::column:
+      return TorchRecSharding::column_wise;
+    case TableSharding::row:
+      return TorchRecSharding::row_wise;
+    case TableSharding::data:
+      return TorchRecSharding::data_parallel;
+    case TableSharding::automatic:
+    case TableSharding::table:
+      break;
+  }
+  return TorchRecSharding::table_wise;
+}
+
+double torchrec_milliseconds(const Recommender& r, const EmbeddingTable& table,
+                             const PlacedTable& placed, const Division& d, std::int64_t node) {
+  const bool rows = placed.sharding == TableSharding::row;
+  const bool replicated = placed.sharding == TableSharding::data;
+  const auto pieces = static_cast<double>(placed.shards);
+  return torchrec_perf({.sharding = torchrec_sharding(placed.sharding),
+                        .kernel = replicated ? TorchRecKernel::dense : TorchRecKernel::fused,
+                        .batch = static_cast<double>(d.micro_batch),
+                        .pooling = table.pooling,
+                        .rows = rows ? table.rows / pieces : table.rows,
+                        .columns = rows ? table.width : table.width / pieces,
+                        .element_bytes = element_size(r.embedding_dtype).value(),
+                        .exchanged_bytes = element_size(r.embedding_dtype).value(),
+                        .ranks = static_cast<double>(d.ep),
+                        .ranks_of_node = static_cast<double>(std::min(d.ep, node))})
+      .total();
+}
+
+std::string range_of(const ReportedTables& t) {
+  return t.first == t.last ? std::to_string(t.first) : fmt::format("{}-{}", t.first, t.last);
+}
+
+}  // namespace
+
+ReportedPlacement reported_placement(const Recommender& r, const Division& d, std::int64_t node,
+                                     const TablePlacement& placement, std::string cluster) {
+  ReportedPlacement out{r.name,
+                        std::move(cluster),
+                        d.ep,
+                        placement.imbalance,
+                        placement.busiest_memory,
+                        placement.mean_memory,
+                        placement.fits,
+                        {}};
+  const std::vector<EmbeddingTable> tables = tables_of(r);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const EmbeddingTable& t = tables[i];
+    const PlacedTable& placed = placement.tables[i];
+    const auto index = static_cast<std::int64_t>(i);
+    if (!out.tables.empty()) {
+      ReportedTables& before = out.tables.back();
+      if (before.table == t && before.placed == placed) {
+        before.last = index;
+        continue;
+      }
+    }
+    out.tables.push_back({index, index, t, placed, t.rows * row_bytes(r, t.width),
+                          torchrec_milliseconds(r, t, placed, d, node)});
+  }
+  return out;
+}
+
+std::string placement_text(const ReportedPlacement& placement, const TextStyle& style) {
+  std::string out =
+      fmt::format("{} on {} ranks of {}\n\n", placement.model, placement.ranks, placement.cluster);
+  Table table(left("table", 2), right("rows", 2), right("columns", 2), right("look-ups", 2),
+              right("size", 2), left("division", 2), right("pieces", 2), right("TorchRec", 2),
+              left("why", 2));
+  for (const ReportedTables& t : placement.tables) {
+    table.row(range_of(t), grouped(static_cast<std::int64_t>(t.table.rows)),
+              std::to_string(static_cast<std::int64_t>(t.table.width)),
+              fmt::format("{:g}", t.table.pooling), to_text(t.size),
+              std::string(to_text(t.placed.sharding)), std::to_string(t.placed.shards),
+              fmt::format("{:.3g} ms", t.torchrec_ms), t.placed.reason);
+  }
+  out += table.text(style);
+  out += fmt::format(
+      "\nThe busiest rank looks up, updates and sends for {:.3f} times the mean, the bound of the "
+      "linear relaxation.\nIts tables and their optimizer's states take {}, the mean {}{}.\n",
+      placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory),
+      placement.fits ? "" : ": more than 85 % of a rank's memory");
+  return out;
+}
+
+template <>
+inline constexpr auto kResults<ReportedTables> = table<ReportedTables>(
+    "placed tables", "Embedding tables behind each other that are alike.",
+    field<&ReportedTables::first>("first", "table, from 0"),
+    field<&ReportedTables::last>("last", "table"),
+    field("rows", "of one", [](const ReportedTables& t) { return t.table.rows; }),
+    field("columns", "of one", [](const ReportedTables& t) { return t.table.width; }),
+    field("pooling", "look-ups of a sample",
+          [](const ReportedTables& t) { return t.table.pooling; }),
+    field("size_bytes", "of one, without its optimizer's state",
+          [](const ReportedTables& t) { return t.size; }),
+    field("sharding", "how it is divided",
+          [](const ReportedTables& t) { return t.placed.sharding; }),
+    field("shards", "pieces", [](const ReportedTables& t) { return t.placed.shards; }),
+    field("reason", "why it is not whole on one rank; may be empty",
+          [](const ReportedTables& t) { return t.placed.reason; }),
+    field<&ReportedTables::torchrec_ms>(
+        "torchrec_ms",
+        "of one piece by the cost model of TorchRec's planner, forward and backward"));
+
+template <>
+inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
+    "tables", "Where the embedding tables of a model lie.",
+    schema_version<ReportedPlacement, 1>(),
+    constant<ReportedPlacement>("kind", "what the document is", "tables"),
+    field<&ReportedPlacement::model>("model", "whose tables they are"),
+    field<&ReportedPlacement::cluster>("cluster", "that holds them"),
+    field<&ReportedPlacement::ranks>("ranks", "that share them"),
+    field<&ReportedPlacement::imbalance>(
+        "imbalance",
+        "seconds of the busiest rank over the mean, the bound of the linear relaxation"),
+    field<&ReportedPlacement::busiest_memory>("busiest_memory_bytes",
+                                              "tables and optimizer states of the fullest rank"),
+    field<&ReportedPlacement::mean_memory>("mean_memory_bytes", "the mean over ranks"),
+    field<&ReportedPlacement::fits>("fits", "in 85 % of the memory of every rank"),
+    field<&ReportedPlacement::tables>("tables", "in the order of the model"));
+
+Value placement_json(const ReportedPlacement& placement) { return answer(placement); }
+const Description& placement_document() { return description_of<ReportedPlacement>(); }
+
+}  // namespace orrery
