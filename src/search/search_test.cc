@@ -100,6 +100,24 @@ TEST(Search, EqualsExhaustiveSearchOnRandomSpaces) {
   EXPECT_GT(with_plans, 20);
 }
 
+// Ranks that share tables, tensor parallelism and ZeRO of the MLPs, parts of the batch.
+TEST(Search, EqualsExhaustiveSearchOfARecommendationModel) {
+  Scenario s;
+  s.model = *load_model("dlrm-dcnv2-mlperf", Catalog::built_in());
+  s.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+  s.training.global_batch = 32768;
+  SearchSpace space;
+  space.recompute = {Recompute::none};
+  std::int64_t considered = 0;
+  const auto best = exhaustive(s, space, &considered);
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(found->considered, considered);
+  ASSERT_TRUE(best && !found->plans.empty());
+  EXPECT_EQ(found->plans.front().step_time, *best);
+  EXPECT_GT(found->plans.front().plan.micro_batch, 1);
+}
+
 TEST(Search, TheResultDoesNotDependOnTheNumberOfThreads) {
   const Scenario s = scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128);
   std::optional<SearchResult> first;

@@ -1,0 +1,40 @@
+// seeds: catalog/recommendation
+// Any text as a recommendation model in YAML: an error or a model; its tables are placed on a few
+// ranks or refused, no placement is more even than the bound, and it reads back as itself.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "model/recommendation/recommendation.h"
+#include "model/recommendation/table_placement.h"
+#include "outcome/invariant.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace orrery;
+  const auto document =
+      parse_yaml(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.yaml");
+  if (!document) return 0;
+  const auto recommender = read<Recommender>(*document);
+  if (!recommender) return 0;
+  const auto model = build_model(*recommender);
+  if (!model) return 0;
+  ORRERY_INVARIANT(parameters(*model) > 0 && std::isfinite(parameters(*model)));
+  const Recommender& r = *recommender_of(*model);
+  const auto again = parse_yaml(to_yaml(Codec<Recommender>::write(r)), "again");
+  ORRERY_INVARIANT(again.has_value());
+  const auto same = read<Recommender>(*again);
+  ORRERY_INVARIANT(same && *same == r);
+  const Division d{.ep = 16,
+                   .sequence_length = 1,
+                   .ranks = 16,
+                   .micro_batch = 256,
+                   .memory = Bytes(80e9),
+                   .memory_bandwidth = BytesPerSecond(2e12),
+                   .exchange_bandwidth = BytesPerSecond(25e9)};
+  if (!table_division_problems(r, d).empty()) return 0;
+  const TablePlacement placement = place_tables(r, d);
+  ORRERY_INVARIANT(placement.imbalance > 1 - 1e-9 && std::isfinite(placement.imbalance));
+  ORRERY_INVARIANT(placement.bags.pooled >= 0 && placement.bags.optimizer_state >= Bytes(0));
+  return 0;
+}
