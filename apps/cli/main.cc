@@ -12,6 +12,7 @@
 #include "command_documents.h"
 #include "compare.h"
 #include "document/input_memory.h"
+#include "generate.h"
 #include "number_option.h"
 #include "numerics.h"
 #include "outcome/nearest_name.h"
@@ -37,6 +38,8 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
   app->add_option("--global-batch", q.global_batch,
                   "sequences of a step: 2048; or, with k or M, its tokens: 4M");
+  app->add_option("--resolution", q.resolution, "of an image model, width x height: 1280x720");
+  app->add_option("--frames", q.frames, "of a video")->check(CLI::Range(1, 100'000));
   app->add_option("--precision", q.precision,
                   "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4, tf32, fp32");
   app->add_option("--software", q.software,
@@ -347,6 +350,8 @@ int run(int argc, char** argv) {
       ->needs(chakra);
   estimate_app->add_option("--graph", estimate.graph,
                            "write the step's graph, *.graph.json or *.graph.json.gz");
+  estimate_app->add_option("--by", estimate.by, "operator: the time of each operator")
+      ->check(CLI::IsMember({"operator"}));
   add_healthy_run(estimate_app, estimate.tokens, estimate.price);
   estimate_app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
@@ -461,6 +466,12 @@ int run(int argc, char** argv) {
       app.add_subcommand("schedule", "work out, draw, compare and synthesise pipeline schedules");
   add_schedule(schedule_app, schedule);
 
+  GenerateOptions generate;
+  CLI::App* generate_app =
+      app.add_subcommand("generate", "predict how long an image or a video takes");
+  add_question(generate_app, generate.question);
+  add_generate(generate_app, generate);
+
   ValidateOptions validate;
   CLI::App* validate_app = app.add_subcommand("validate", "predictions against measured runs");
   validate_app->add_option("files", validate.files, "CSV files, or - for standard input");
@@ -532,6 +543,7 @@ int run(int argc, char** argv) {
       return ExitCode::done;
     }
     if (estimate_app->parsed()) return estimate_command(estimate, common);
+    if (generate_app->parsed()) return generate_command(generate, common);
     if (search_app->parsed()) return search_command(search, common);
     if (compare_app->parsed()) return compare_command(compare, common);
     if (forecast_app->parsed()) return forecast_command(forecast, common);

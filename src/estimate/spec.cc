@@ -7,12 +7,26 @@
 
 #include "estimate/setting.h"
 #include "model/checkpoint.h"
+#include "model/diffusion/diffusion.h"
 #include "model/family.h"
 #include "model/transformer/hugging_face.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
+
+// Kinds of catalog entries that are models.
+constexpr const char* kModels = "models";
+constexpr const char* kImageModels = "generation";
+
+// Whether only the image models have an entry of that name or alias.
+bool is_image_entry(const std::string& name, const Catalog& catalog) {
+  return !catalog.find(kModels, name) && catalog.find(kImageModels, name);
+}
+
+Result<Document> find_model(const std::string& name, const Catalog& catalog) {
+  return catalog.find(is_image_entry(name, catalog) ? kImageModels : kModels, name);
+}
 
 bool looks_like_a_path(const std::string& text) {
   return text == "-" || text.find('/') != std::string::npos || text.ends_with(".json") ||
@@ -90,21 +104,27 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
 }  // namespace
 
 Result<Model> read_based_model(Document document, const Catalog& catalog) {
-  ORRERY_TRY(const Document whole, catalog.with_base("models", std::move(document)));
+  const Value* base = document.root.find("base");
+  const char* kind =
+      base != nullptr && base->is_scalar() && is_image_entry(base->scalar_text(), catalog)
+          ? kImageModels
+          : kModels;
+  ORRERY_TRY(const Document whole, catalog.with_base(kind, std::move(document)));
   return read_model(whole);
 }
 
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
   std::error_code none;
   const bool file = looks_like_a_path(name_or_path);
-  const bool checkpoint = !catalog.contains("models", name_or_path) &&
+  const bool checkpoint = !catalog.contains(kModels, name_or_path) &&
+                          !catalog.contains(kImageModels, name_or_path) &&
                           std::filesystem::exists(name_or_path + "/config.json", none);
   if (checkpoint || (file && std::filesystem::is_directory(name_or_path, none))) {
     return read_checkpoint(name_or_path);
   }
   // "meta-llama/Llama-3.1-70B" is an alias of an entry, unless it is a file too.
   if (file && !std::filesystem::exists(name_or_path, none)) {
-    if (const auto entry = catalog.find("models", name_or_path)) return read_model(*entry);
+    if (const auto entry = find_model(name_or_path, catalog)) return read_model(*entry);
   }
   if (file) {
     auto document = read_document(name_or_path);
@@ -119,7 +139,7 @@ Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog
     }
     return read_based_model(*std::move(document), catalog);
   }
-  ORRERY_TRY(const Document document, catalog.find("models", name_or_path));
+  ORRERY_TRY(const Document document, find_model(name_or_path, catalog));
   return read_model(document);
 }
 
@@ -129,8 +149,9 @@ bool is_spec(const Document& document) {
 }
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
-  static const std::vector<std::string> kKnown = {"model",    "cluster",  "training", "plan",
-                                                  "software", "adapters", "workload", "forecast"};
+  static const std::vector<std::string> kKnown = {"model",    "cluster",  "training",
+                                                  "plan",     "software", "adapters",
+                                                  "workload", "forecast", "image"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::ranges::find(kKnown, key) == kKnown.end()) {
       return bad_input("unknown field '" + key + "'",
@@ -147,6 +168,11 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     ORRERY_TRY(out.scenario.model, read_based_model(Document{document.name, model}, catalog));
   }
 
+  if (const Value* size = document.root.find("image")) {
+    ORRERY_TRY(const ImageSize stated, read<ImageSize>(Document{document.name + ": image", *size}));
+    ORRERY_TRY(out.scenario.model,
+               at(place(document, *size, "image"), with_image(out.scenario.model, stated)));
+  }
   if (const Value* adapters = document.root.find("adapters")) {
     ORRERY_TRY(const Adapters stated,
                read<Adapters>(Document{document.name + ": adapters", *adapters}));

@@ -8,6 +8,7 @@ namespace orrery {
 struct Division {
   std::int64_t tp = 1;
   std::int64_t cp = 1;
+  std::int64_t pp = 1;
   std::int64_t ep = 1;
   std::int64_t etp = 1;            // tensor parallelism inside an expert
   bool sequence_parallel = false;  // tp divides the sequence as well

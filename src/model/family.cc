@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "model/diffusion/diffusion.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
 
 // The last one reads what no other is selected by.
-const ModelFamily* const kFamilies[] = {&transformers()};
+const ModelFamily* const kFamilies[] = {&image_models(), &diffusers_models(), &transformers()};
 
 }  // namespace
 

@@ -94,6 +94,7 @@ Reasons division(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
       judged.model, {.tp = plan.tp,
                      .cp = plan.cp,
+                     .pp = plan.pp,
                      .ep = plan.ep,
                      .etp = expert_tensor_degree(plan),
                      .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
