@@ -34,6 +34,11 @@ struct Shown {
   std::vector<std::string_view> path;
 };
 
+// Kinds whose entries are models, and have a size.
+bool is_of_models(const std::string& kind) {
+  return kind == "models" || kind == "generation" || kind == "recommendation";
+}
+
 std::vector<Shown> columns_of(const std::string& kind) {
   if (kind == "models") {
     return {{"layers", {"num_layers"}},
@@ -42,6 +47,12 @@ std::vector<Shown> columns_of(const std::string& kind) {
             {"kv", {"num_kv_heads"}},
             {"experts", {"moe", "num_experts"}},
             {"vocab", {"vocab"}}};
+  }
+  if (kind == "generation") {
+    return {{"height", {"image", "height"}},
+            {"width", {"image", "width"}},
+            {"frames", {"image", "frames"}},
+            {"steps", {"sampling", "steps"}}};
   }
   if (kind == "accelerators") {
     return {{"memory", {"memory", "capacity"}},
@@ -87,7 +98,7 @@ std::vector<Shown> columns_of(const std::string& kind) {
 
 Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {
   const std::vector<Shown> shown = columns_of(kind);
-  const bool sized = kind == "models";
+  const bool sized = is_of_models(kind);
   std::vector<Column> columns = {left(kind).telling_rows_apart()};
   if (sized) {
     for (const char* title : {"parameters", "active", "a token"}) {
@@ -156,7 +167,7 @@ Result<int> show(const std::string& kind, const std::string& name, const Catalog
   if (!entry) return fail(entry.error());
   if (common.json) return print(to_json(entry->root));
   std::string text = to_yaml(entry->root);
-  if (kind == "models" || kind == "recommendation") {
+  if (is_of_models(kind)) {
     ORRERY_TRY(const Model model, read_model(*entry));
     text += reading(model);
   }

@@ -41,6 +41,17 @@ struct Question {
   std::string html;
   std::string timeline;
   bool expanded = false;
+  std::string resolution;   // of images, "1280x720"; empty: the model's
+  std::int64_t frames = 0;  // of a video; 0: the model's
+};
+
+struct GenerateOptions {
+  Question question;
+  std::int64_t images = 1;
+  std::int64_t steps = 0;             // 0: the model's
+  std::string guidance;               // "on", "off"; empty: the model's
+  double evaluated = 1;               // share of the steps that a cache leaves
+  std::vector<std::string> measured;  // CSV files, in place of a model
 };
 
 struct EstimateOptions {
@@ -50,6 +61,7 @@ struct EstimateOptions {
   bool traffic = false;      // what each mesh axis sends over each level
   std::string network;       // "flows": communications as flows; empty: closed forms alone
   bool numerics = false;     // what the plan changes against bf16
+  std::string by;            // "operator": shares of operators
   std::string chakra;        // a folder for one .et a rank
   std::string chakra_ranks;  // "0-7,16"; empty: all
   std::string graph;         // a file; empty: none
@@ -212,6 +224,7 @@ struct CalibrateOptions {
 
 // Each gives the exit code.
 Result<int> estimate_command(const EstimateOptions& options, const Common& common);
+Result<int> generate_command(const GenerateOptions& options, const Common& common);
 Result<int> search_command(const SearchCommandOptions& options, const Common& common);
 Result<int> compare_command(const CompareOptions& options, const Common& common);
 Result<int> forecast_command(const ForecastOptions& options, const Common& common);

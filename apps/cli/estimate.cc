@@ -24,6 +24,7 @@
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/plans/estimate_text.h"
+#include "report/plans/generation_report.h"
 #include "report/plans/healthy_run_report.h"
 #include "report/plans/plans_json.h"
 #include "report_files.h"
@@ -189,6 +190,7 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (options.numerics) {
     ORRERY_TRY(extras.numerics, plan_numerics(step, catalog, threads_to_use(common.threads)));
   }
+  if (!options.by.empty()) extras.operators = operator_shares(step);
   ORRERY_TRY(extras.run, run_of(options.tokens, options.price, spec, figures, catalog));
   ORRERY_TRY(const auto written, write_files(options, common, step, figures, extras.run));
   const auto answered = [&](const std::string& answer) {
@@ -211,6 +213,7 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (step.plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(step), style);
   }
+  if (extras.operators) text += operators_text(*extras.operators, style);
   if (extras.sensitivity) text += sensitivity_text(*extras.sensitivity, style);
   if (extras.traffic) text += traffic_text(*extras.traffic, style);
   if (extras.flows) text += flows_text(*extras.flows, style);

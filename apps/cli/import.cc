@@ -1,12 +1,24 @@
 // orrery import: the launch files of a framework as a specification.
+#include "import.h"
+
 #include <string>
 
-#include "command.h"
 #include "document/value.h"
 #include "launch/launch.h"
 #include "report/plans/launch_report.h"
 
 namespace orrery::cli {
+
+void add_import(CLI::App* app, ImportOptions& o) {
+  app->add_option("files", o.files,
+                  "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
+      ->required();
+  app->add_option("--on", o.cluster, "the cluster; its number of GPUs where the files say none");
+  app->add_option("--model", o.model, "in place of what the files say: as for estimate");
+  app->add_option("--from", o.framework, "of orrery catalog launch (default: recognised)");
+  app->add_option("--yaml", o.yaml, "write the specification, for orrery estimate");
+  app->footer("Example:\n  orrery import train.sh --on h100-sxm:64 --yaml spec.yaml");
+}
 
 Result<int> import_command(const ImportOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));

@@ -12,11 +12,14 @@
 #include "command_documents.h"
 #include "compare.h"
 #include "document/input_memory.h"
+#include "generate.h"
+#include "import.h"
 #include "number_option.h"
 #include "numerics.h"
 #include "outcome/nearest_name.h"
 #include "parallel/parallel_for.h"
 #include "progress.h"
+#include "tables.h"
 #include "trace.h"
 #include "units/quantity_text.h"
 #include "version.h"
@@ -37,6 +40,8 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
   app->add_option("--global-batch", q.global_batch,
                   "sequences of a step: 2048; or, with k or M, its tokens: 4M");
+  app->add_option("--resolution", q.resolution, "of an image model, width x height: 1280x720");
+  app->add_option("--frames", q.frames, "of a video")->check(CLI::Range(1, 100'000));
   app->add_option("--precision", q.precision,
                   "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4, tf32, fp32");
   app->add_option("--software", q.software,
@@ -60,32 +65,10 @@ void add_question(CLI::App* app, Question& q) {
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
 }
 
-void add_tables(CLI::App* app, Question& q) {
-  app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")
-      ->required();
-  app->add_option("--on", q.cluster, "the cluster: h100-sxm:64, or as for estimate");
-  app->add_option("--plan", q.plan, "the plan: ep=8,tp=2,...");
-  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
-  app->add_option("--global-batch", q.global_batch, "samples of a step: 65536");
-  app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
-  app->footer("Example:\n  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296");
-}
-
 void add_emit(CLI::App* app, Question& q) {
   app->add_option("--emit", q.emit,
                   "print the plan as a launch file instead: megatron, torchtitan, deepspeed, nemo, "
                   "llm-foundry, megatron-bridge; as a specification: yaml; for --plan: plan");
-}
-
-void add_import(CLI::App* app, ImportOptions& o) {
-  app->add_option("files", o.files,
-                  "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
-      ->required();
-  app->add_option("--on", o.cluster, "the cluster; its number of GPUs where the files say none");
-  app->add_option("--model", o.model, "in place of what the files say: as for estimate");
-  app->add_option("--from", o.framework, "of orrery catalog launch (default: recognised)");
-  app->add_option("--yaml", o.yaml, "write the specification, for orrery estimate");
-  app->footer("Example:\n  orrery import train.sh --on h100-sxm:64 --yaml spec.yaml");
 }
 
 // What describes a run.
@@ -364,6 +347,8 @@ int run(int argc, char** argv) {
       ->needs(chakra);
   estimate_app->add_option("--graph", estimate.graph,
                            "write the step's graph, *.graph.json or *.graph.json.gz");
+  estimate_app->add_option("--by", estimate.by, "operator: the time of each operator")
+      ->check(CLI::IsMember({"operator"}));
   add_healthy_run(estimate_app, estimate.tokens, estimate.price);
   estimate_app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
@@ -477,6 +462,12 @@ int run(int argc, char** argv) {
       app.add_subcommand("schedule", "work out, draw, compare and synthesise pipeline schedules");
   add_schedule(schedule_app, schedule);
 
+  GenerateOptions generate;
+  CLI::App* generate_app =
+      app.add_subcommand("generate", "predict how long an image or a video takes");
+  add_question(generate_app, generate.question);
+  add_generate(generate_app, generate);
+
   ValidateOptions validate;
   CLI::App* validate_app = app.add_subcommand("validate", "predictions against measured runs");
   validate_app->add_option("files", validate.files, "CSV files, or - for standard input");
@@ -553,6 +544,7 @@ int run(int argc, char** argv) {
       return ExitCode::done;
     }
     if (estimate_app->parsed()) return estimate_command(estimate, common);
+    if (generate_app->parsed()) return generate_command(generate, common);
     if (search_app->parsed()) return search_command(search, common);
     if (compare_app->parsed()) return compare_command(compare, common);
     if (forecast_app->parsed()) return forecast_command(forecast, common);

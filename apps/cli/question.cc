@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/diffusion/diffusion.h"
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 #include "outcome/parsed_number.h"
@@ -69,6 +70,28 @@ Result<std::int64_t> sequences_of(const std::string& text, const Training& train
   return count.value / length;
 }
 
+// The model for another size of image.
+Result<Model> sized(const Model& model, const Question& q) {
+  const ImageModel* image = image_model_of(model);
+  if (image == nullptr) return with_image(model, {});
+  ImageSize size = image->image;
+  if (!q.resolution.empty()) {
+    const std::size_t x = q.resolution.find('x');
+    const std::string_view text = q.resolution;
+    const auto width = parsed_number<std::int64_t>(text.substr(0, x));
+    const auto height = parsed_number<std::int64_t>(x == std::string::npos ? std::string_view()
+                                                                           : text.substr(x + 1));
+    if (!width || !height) {
+      return bad_input("'" + q.resolution + "' is no size of an image", "",
+                       "write width x height: 1280x720");
+    }
+    size.width = *width;
+    size.height = *height;
+  }
+  if (q.frames != 0) size.frames = q.frames;
+  return with_image(model, size);
+}
+
 }  // namespace
 
 Result<Spec> ask(const Question& q, const Catalog& catalog) {
@@ -76,6 +99,10 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   if (!q.plan.empty()) {
     ORRERY_TRY(spec.scenario.plan, parse_plan(q.plan, spec.scenario.plan));
     for (std::string& key : stated_fields(q.plan)) spec.stated.push_back(std::move(key));
+  }
+  if (!q.resolution.empty() || q.frames != 0) {
+    ORRERY_TRY(spec.scenario.model, at(q.resolution.empty() ? "--frames" : "--resolution",
+                                       sized(spec.scenario.model, q)));
   }
   const Architecture* transformer = architecture_of(spec.scenario.model);
   const auto stated = transformer != nullptr ? transformer->adapters : std::nullopt;

@@ -1,5 +1,6 @@
 // orrery tables: where the planner puts the embedding tables of a recommendation model, and why.
-#include "command.h"
+#include "tables.h"
+
 #include "document/value.h"
 #include "model/recommendation/recommendation.h"
 #include "model/recommendation/table_placement.h"
@@ -10,17 +11,29 @@
 
 namespace orrery::cli {
 
+void add_tables(CLI::App* app, Question& q) {
+  app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")
+      ->required();
+  app->add_option("--on", q.cluster, "the cluster: h100-sxm:64, or as for estimate");
+  app->add_option("--plan", q.plan, "the plan: ep=8,tp=2,...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
+  app->add_option("--global-batch", q.global_batch, "samples of a step: 65536");
+  app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
+  app->footer("Example:\n  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296");
+}
+
 Result<int> tables_command(const TablesOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const Spec spec, ask(options.question, catalog));
-  const auto& [model, cluster, training, plan, software, software_stated, zero_stated] =
-      spec.scenario;
+  const Model& model = spec.scenario.model;
+  const Cluster& cluster = spec.scenario.cluster;
   const Recommender* recommender = recommender_of(model);
   if (recommender == nullptr) {
     return bad_input(model.name + " has no embedding tables to place", "model",
                      "a recommendation model, as those of orrery catalog recommendation");
   }
-  const CompletedPlan completed = completed_plan(model, cluster, training, plan);
+  const CompletedPlan completed =
+      completed_plan(model, cluster, spec.scenario.training, spec.scenario.plan);
   std::string problems;
   for (const std::string& p : plan_problems(model, cluster, completed.training, completed.plan)) {
     problems += (problems.empty() ? "" : "; ") + p;

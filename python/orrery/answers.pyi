@@ -51,6 +51,8 @@ class Computing(Record):
     """product with the vocabulary"""
     loss: float
     """cross-entropy"""
+    convolution: float
+    """convolutions"""
     contention: float
     """what computing loses to communication that runs beside it"""
 
@@ -329,6 +331,41 @@ class HealthyRun(Record):
     carbon_kg: float | None
     """of CO2, where an intensity is given"""
 
+class OperatorShare(Record):
+    """Kernels of one name in all layers of one microbatch."""
+    name: str
+    """of the operator"""
+    category: Literal["attention_projection", "attention_core", "feed_forward", "experts", "router", "normalization", "elementwise", "embedding", "logits", "loss", "convolution", "contention", "recompute", "optimizer", "tp", "cp", "ep", "pp", "dp", "bubble", "host"]
+    """the line of the breakdown that it is part of"""
+    count: int
+    """kernels, or chains of them"""
+    time_s: float
+    """of all of them"""
+    time_share: float
+    """of the time of all operators"""
+    flops_share: float
+    """of the model's FLOPs; 0: it has none that count"""
+
+class LayerAttention(Record):
+    """What one attention of a layer sees."""
+    layer: int
+    """its number"""
+    block: str
+    """kind of layer"""
+    name: str
+    """which one"""
+    queries: float
+    """tokens of one sequence"""
+    keys: float
+    """tokens that each of them sees"""
+
+class OperatorShares(Record):
+    """A step's computing by operator."""
+    operators: Records[OperatorShare]
+    """the longest first"""
+    attention: Records[LayerAttention]
+    """of every layer, in the order of execution"""
+
 class EstimateDocument(Record):
     """One predicted training step."""
     schema_version: int
@@ -413,6 +450,98 @@ class EstimateDocument(Record):
     """with --numerics: what the plan changes against training in bf16"""
     run: HealthyRun | None
     """with --tokens: the run if nothing fails"""
+    by_operator: OperatorShares | None
+    """with --by operator: where computing goes"""
+
+class ImageSize(Record):
+    height: int
+    """pixels"""
+    width: int
+    """pixels"""
+    frames: int
+    """of a video"""
+
+class GenerationPart(Record):
+    """A network that runs while an image is made."""
+    role: str
+    """text encoder, denoiser or decoder"""
+    model: str
+    """its name"""
+    parameters: float
+    """of the network"""
+    batch: int
+    """samples of one run; with guidance two an image"""
+    flops: float
+    """of one run, all GPUs"""
+    times: float
+    """how often it runs"""
+    once_s: float
+    """one run"""
+    time_s: float
+    """all runs"""
+    memory_bytes: int
+    """of the fullest GPU while it runs alone"""
+
+class Generation(Record):
+    """An image or video that is made, network by network."""
+    schema_version: int
+    """changes when a key is removed or changes its meaning"""
+    kind: str
+    """what the document is"""
+    model: str
+    """the denoiser"""
+    image: ImageSize
+    """pixels and frames"""
+    images: int
+    """made at once"""
+    steps: int
+    """evaluations of the denoiser, without those of guidance"""
+    guidance: bool
+    """each step is evaluated with and without the prompt"""
+    gpus: int
+    """accelerators"""
+    plan: Plan
+    """of the denoiser"""
+    time_s: float
+    """of all parts, one after the other"""
+    memory_bytes: int
+    """all weights, and what the fullest part needs"""
+    memory_capacity_bytes: int
+    """of a GPU"""
+    verdict: Literal["fits", "tight", "does-not-fit"]
+    """whether it fits"""
+    parts: Records[GenerationPart]
+    """in the order in which they run"""
+    assumed: Records[str]
+    """what was filled in"""
+
+class GenerationRow(Record):
+    """A measured time beside its prediction."""
+    where: str
+    """file and line"""
+    what: str
+    """in words"""
+    measured_s: float
+    """of the image, video or step"""
+    predicted_s: float | None
+    """absent: left out"""
+    left_out: str
+    """why there is no prediction; empty: there is one"""
+
+class GenerationErrors(Record):
+    """Measured times of images and videos beside their predictions."""
+    schema_version: int
+    """changes when a key is removed or changes its meaning"""
+    kind: str
+    """what the document is"""
+    rows: Records[GenerationRow]
+    """in the order of the files"""
+    predicted: int
+    """rows with a prediction"""
+    median_error: float
+    """of absolute relative errors"""
+    p90_error: float
+    """their ninth decile"""
 
 class Judged(Record):
     """Plans judged by a function of Python."""

@@ -104,6 +104,7 @@ StepWork work_of(Category category) {
     case Category::feed_forward:
     case Category::experts:
     case Category::logits:
+    case Category::convolution:
       return StepWork::products;
     case Category::attention_core:
       return StepWork::attention;

@@ -1,18 +1,34 @@
 #include "estimate/spec.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "estimate/setting.h"
 #include "model/checkpoint.h"
+#include "model/diffusion/diffusion.h"
 #include "model/family.h"
 #include "model/transformer/hugging_face.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
+
+// Kinds of catalog entries that are models, in the order in which a name is looked up.
+constexpr std::array kModelKinds = {"models", "generation", "recommendation"};
+
+// The first kind with an entry of that name or alias; the first of all where none has.
+const char* kind_of_model(const std::string& name, const Catalog& catalog) {
+  const auto has = [&](const char* kind) { return catalog.find(kind, name).has_value(); };
+  const auto kind = std::ranges::find_if(kModelKinds, has);
+  return kind == kModelKinds.end() ? kModelKinds.front() : *kind;
+}
+
+Result<Document> find_model(const std::string& name, const Catalog& catalog) {
+  return catalog.find(kind_of_model(name, catalog), name);
+}
 
 bool looks_like_a_path(const std::string& text) {
   return text == "-" || text.find('/') != std::string::npos || text.ends_with(".json") ||
@@ -90,21 +106,26 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
 }  // namespace
 
 Result<Model> read_based_model(Document document, const Catalog& catalog) {
-  ORRERY_TRY(const Document whole, catalog.with_base("models", std::move(document)));
+  const Value* base = document.root.find("base");
+  const char* kind = base != nullptr && base->is_scalar()
+                         ? kind_of_model(base->scalar_text(), catalog)
+                         : kModelKinds.front();
+  ORRERY_TRY(const Document whole, catalog.with_base(kind, std::move(document)));
   return read_model(whole);
 }
 
 Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog) {
   std::error_code none;
   const bool file = looks_like_a_path(name_or_path);
-  const bool checkpoint = !catalog.contains("models", name_or_path) &&
-                          std::filesystem::exists(name_or_path + "/config.json", none);
+  const bool known = std::ranges::any_of(
+      kModelKinds, [&](const char* kind) { return catalog.contains(kind, name_or_path); });
+  const bool checkpoint = !known && std::filesystem::exists(name_or_path + "/config.json", none);
   if (checkpoint || (file && std::filesystem::is_directory(name_or_path, none))) {
     return read_checkpoint(name_or_path);
   }
   // "meta-llama/Llama-3.1-70B" is an alias of an entry, unless it is a file too.
   if (file && !std::filesystem::exists(name_or_path, none)) {
-    if (const auto entry = catalog.find("models", name_or_path)) return read_model(*entry);
+    if (const auto entry = find_model(name_or_path, catalog)) return read_model(*entry);
   }
   if (file) {
     auto document = read_document(name_or_path);
@@ -119,11 +140,7 @@ Result<Model> load_model(const std::string& name_or_path, const Catalog& catalog
     }
     return read_based_model(*std::move(document), catalog);
   }
-  const char* kind =
-      catalog.contains("models", name_or_path) || !catalog.contains("recommendation", name_or_path)
-          ? "models"
-          : "recommendation";
-  ORRERY_TRY(const Document document, catalog.find(kind, name_or_path));
+  ORRERY_TRY(const Document document, find_model(name_or_path, catalog));
   return read_model(document);
 }
 
@@ -133,8 +150,9 @@ bool is_spec(const Document& document) {
 }
 
 Result<Spec> read_spec(const Document& document, std::string_view cluster, const Catalog& catalog) {
-  static const std::vector<std::string> kKnown = {"model",    "cluster",  "training", "plan",
-                                                  "software", "adapters", "workload", "forecast"};
+  static const std::vector<std::string> kKnown = {"model",    "cluster",  "training",
+                                                  "plan",     "software", "adapters",
+                                                  "workload", "forecast", "image"};
   for (const auto& [key, value] : document.root.members()) {
     if (std::ranges::find(kKnown, key) == kKnown.end()) {
       return bad_input("unknown field '" + key + "'",
@@ -151,6 +169,11 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
     ORRERY_TRY(out.scenario.model, read_based_model(Document{document.name, model}, catalog));
   }
 
+  if (const Value* size = document.root.find("image")) {
+    ORRERY_TRY(const ImageSize stated, read<ImageSize>(Document{document.name + ": image", *size}));
+    ORRERY_TRY(out.scenario.model,
+               at(place(document, *size, "image"), with_image(out.scenario.model, stated)));
+  }
   if (const Value* adapters = document.root.find("adapters")) {
     ORRERY_TRY(const Adapters stated,
                read<Adapters>(Document{document.name + ": adapters", *adapters}));

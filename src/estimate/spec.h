@@ -2,6 +2,7 @@
 //
 //   model: llama-3.1-405b            # catalog name | a Hugging Face config.json | inline fields
 //   cluster: {name: meta-h100-24k-roce, gpus: 16384}   # or "h100-sxm:16384"
+//   image: {height: 720, width: 1280, frames: 129}   # of an image model
 //   software: megatron-core-0.12     # a profile of the catalog, or its fields; has a default
 //   workload: training              # or another of model/workload.h; training is the default
 //   training: {sequence_length: 8192, global_batch: 2048, precision: bf16}

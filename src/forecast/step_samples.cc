@@ -35,6 +35,7 @@ std::optional<VaryingWork> kind_of(Category category) {
     case Category::feed_forward:
     case Category::experts:
     case Category::logits:
+    case Category::convolution:
     case Category::contention:
     case Category::recompute:
       return VaryingWork::products;

@@ -11,7 +11,7 @@ namespace orrery {
 enum class CategoryIndex : std::uint8_t {};
 
 // At most this many in one graph, so that a breakdown is an array.
-inline constexpr std::size_t kMostCategories = 20;
+inline constexpr std::size_t kMostCategories = 24;
 
 enum class CategoryClass : std::uint8_t {
   computing,      // a kernel holds the rank's computing stream

@@ -11,6 +11,7 @@ struct GemmShape {
   bool accumulates = false;     // adds to a result in fp32, as gradients of weights do
   bool inputs_cached = false;   // A lies in the last-level cache
   bool weights_cached = false;  // so does B
+  double input_reuse = 1;       // products that read one element of A, which a convolution gathers
   bool operator==(const GemmShape&) const = default;
 };
 

@@ -8,17 +8,13 @@
 
 namespace orrery {
 
-double BlockLowering::whole_length(Symbol symbol) const {
-  return symbol == Symbol::source_tokens ? s_.binding.source_length : s_.binding.sequence_length;
-}
-
 AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   const AttentionCore& a = op.attention;
   const Binding& b = s_.binding;
   AttentionShape shape;
   shape.batch = b.micro_batch;
   shape.queries = extent(op.m) / b.micro_batch;
-  shape.keys = whole_length(op.n.symbol);
+  shape.keys = whole_length(op.n, b);
   shape.heads = std::max(1.0, a.heads / b.tp);
   shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
   shape.query_key_dim = a.query_key_dim;
@@ -54,7 +50,7 @@ double BlockLowering::keys_and_values(const AttentionShape& a) const {
 // Keys and values of the whole sequence, of this rank's heads.
 Bytes BlockLowering::key_value_bytes(const Operator& op) const {
   const AttentionShape a = attention_shape(op);
-  return element() * (a.batch * whole_length(op.n.symbol) * keys_and_values(a));
+  return element() * (a.batch * whole_length(op.n, s_.binding) * keys_and_values(a));
 }
 
 Kernel BlockLowering::attention_kernel(const Operator& op, Direction direction) const {

@@ -87,7 +87,7 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
   const double m = extent(op.m);
   const double n = extent(op.n);
   const double k = extent(op.k);
-  const Kernel input_gradient = product(op, m, k, n);
+  const Kernel input_gradient = this->input_gradient(op);
   const Kernel of_weights = weight_gradient(op);
   const bool tensor_parallel = s_.binding.tp > 1;
   cast(out, op, m * n / (op.boundary == Boundary::row && sharded_sequence() ? s_.binding.tp : 1),
@@ -159,7 +159,7 @@ void BlockLowering::input_gradient_product(PassBuilder& out, const Operator& op,
       out.compute(op.name, category, product(op, m, k, n));
     }
   } else {
-    out.compute(op.name, category, product(op, m, k, n));
+    out.compute(op.name, category, input_gradient(op));
   }
 }
 

@@ -34,7 +34,7 @@ namespace orrery {
 constexpr Category category_of(OperatorClass c) { return static_cast<Category>(c); }
 static_assert(category_of(OperatorClass::attention_projection) == Category::attention_projection &&
               category_of(OperatorClass::router) == Category::router &&
-              category_of(OperatorClass::loss) == Category::loss);
+              category_of(OperatorClass::convolution) == Category::convolution);
 
 // Which gradients a backward pass computes.
 enum class Part { both, input };
@@ -147,7 +147,14 @@ class BlockLowering {
   }
   [[nodiscard]] Kernel product(const Operator& op, double m, double n, double k,
                                double groups = 1) const {
-    return orrery::product(GemmShape{m, n, k, groups}, format_of(op));
+    return orrery::product(
+        GemmShape{.m = m, .n = n, .k = k, .groups = groups, .input_reuse = op.input_reuse},
+        format_of(op));
+  }
+  // A convolution's is one too: of the gradient of its output with as many taps.
+  [[nodiscard]] Kernel input_gradient(const Operator& op) const {
+    return product(op, extent(op.m), extent(op.k) / op.input_reuse,
+                   extent(op.n) * op.input_reuse);
   }
   // Of two activations, which narrow recipes leave in 16 bits.
   [[nodiscard]] Kernel batched_product(const Operator& op) const {
@@ -387,7 +394,6 @@ class BlockLowering {
   }
 
   // Of attention and its context parallelism (lower/block_attention.cc).
-  [[nodiscard]] double whole_length(Symbol symbol) const;
   [[nodiscard]] AttentionShape attention_shape(const Operator& op) const;
   [[nodiscard]] double keys_and_values(const AttentionShape& a) const;
   [[nodiscard]] Bytes key_value_bytes(const Operator& op) const;

@@ -81,7 +81,7 @@ class OperatorReader {
 
   void product(const Operator& op, OperatorMemory& out) const {
     const Binding& b = s_.binding;
-    const double in = element_ * extent(op.m) * extent(op.k);
+    const double in = element_ * extent(op.m) * extent(op.k) / op.input_reuse;
     const double result = element_ * extent(op.m) * extent(op.n);
     out.gradients = in + result;
     if (!s_.facts.fused_weight_gradients) out.kernel += weight(op);
@@ -105,7 +105,7 @@ class OperatorReader {
     const Binding& b = s_.binding;
     const AttentionCore& a = op.attention;
     const double rows = extent(op.m);
-    const double keys = op.n.symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
+    const double keys = whole_length(op.n, b);
     const double query = rows * a.heads * a.query_key_dim / b.tp;
     const double key_value = rows * a.kv_heads * (a.query_key_dim + a.value_dim) / b.tp;
     const double result = rows * a.heads * a.value_dim / b.tp;
@@ -158,7 +158,8 @@ double block_input(const Block& block, const BlockMemorySetting& setting) {
   // A block that does not begin with a norm begins with the product of its branch.
   Dimension rows = is_product(first) ? first.m : first.rows;
   if (is_product(first)) rows.axis = LogicalAxis::sequence;
-  return element_of(setting) * size(rows, setting.binding) * setting.hidden;
+  return element_of(setting) * size(rows, setting.binding) *
+         (block.input_width > 0 ? block.input_width : setting.hidden);
 }
 
 // The input that a product keeps, without what else it keeps of its results.

@@ -14,7 +14,7 @@ HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Dire
   const AttentionCore& a = op.attention;
   const Binding& b = setting.binding;
   const double rows = size(op.m, b);
-  const double key_rows = size({1, op.n.symbol}, b);
+  const double key_rows = size({op.n.factor, op.n.symbol}, b);
   const double heads = a.heads / b.tp;
   const double key_heads = repeats_keys(setting.costs.software) ? heads : a.kv_heads / b.tp;
   const double queries = rows * heads * a.query_key_dim;

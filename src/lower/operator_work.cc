@@ -40,6 +40,12 @@ Counted counted(const Operator& op, const SoftwareProfile& software, bool dropou
       out.backward.kernels += 1;
       return out;
     }
+    case ElementwiseKind::modulation:
+      if (runs_eagerly(software.residual, software)) {
+        return {{op.forward_passes, static_cast<int>(op.forward_passes / 2)},
+                {op.backward_passes, static_cast<int>(op.backward_passes / 2)}};
+      }
+      return {{0, 0}, {2, 1}};
     case ElementwiseKind::loss:
       // Where blocks are compiled, the loss behind them is not (torchtitan, parallelize_llama.py).
       if (software.cross_entropy == Kernels::eager) return {{19, 8}, {11, 4}};

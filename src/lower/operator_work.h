@@ -12,6 +12,8 @@
 //   activation with bias   2       3        4       4    bias; its gradient
 //   rotary embedding       2       2        10      9    negate, join, two products, sum
 //   bias, dropout, sum     3.5     5.5      5.5     5.5  3 and 3 without dropout; masks are 1 byte
+//   modulation, a factor   0       2       2       4    joined with the norm or sum beside it; its
+//                                                      gradient is summed over the sequence
 //   softmax and loss       2       2        19      11   fp32 copy, maximum, difference, exponent,
 //                                                        sum, quotient; difference, product, cast
 //

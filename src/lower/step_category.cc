@@ -25,6 +25,7 @@ std::span<const EnumName<Category>> names_of(Category) {
       {embedding, "embedding"},
       {logits, "logits"},
       {loss, "loss"},
+      {convolution, "convolution"},
       {contention, "contention"},
       {recompute, "recompute"},
       {optimizer, "optimizer"},

@@ -1,4 +1,4 @@
-// The lines of a training step's breakdown, as the lowering of a transformer names them.
+// The lines of a training step's breakdown, as the lowering names them.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@ enum class Category : unsigned char {
   embedding,
   logits,
   loss,
+  convolution,
   contention,  // computing slowed by communication that runs beside it
   recompute,
   optimizer,
@@ -34,7 +35,7 @@ enum class Category : unsigned char {
   bubble,
   host,
 };
-inline constexpr std::size_t kCategories = 20;
+inline constexpr std::size_t kCategories = 21;
 static_assert(kCategories <= kMostCategories);
 
 std::span<const EnumName<Category>> names_of(Category);

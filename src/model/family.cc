@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/diffusion/diffusion.h"
 #include "model/recommendation/recommendation.h"
 #include "model/transformer/transformer.h"
 
@@ -9,7 +10,8 @@ namespace orrery {
 namespace {
 
 // The last one reads what no other is selected by.
-const ModelFamily* const kFamilies[] = {&recommendation_models(), &transformers()};
+const ModelFamily* const kFamilies[] = {&recommendation_models(), &image_models(),
+                                        &diffusers_models(), &transformers()};
 
 }  // namespace
 

@@ -42,8 +42,11 @@ double active_parameters(const Model& model) {
 
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
                                double source_length, Workload workload) {
+  const auto own = static_cast<double>(model.published.source_length);
   const Binding whole{.sequence_length = sequence_length,
-                      .source_length = source_length > 0 ? source_length : sequence_length};
+                      .source_length = source_length > 0 ? source_length
+                                       : own > 0         ? own
+                                                         : sequence_length};
   return Flops(sum(model, [&](const Operator& op) {
     if (!op.counts_in_model_flops) return 0.0;
     double flops = model_flops(op, Phase::forward, whole).value();

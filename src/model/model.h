@@ -19,6 +19,7 @@ namespace orrery {
 struct Block {
   std::string name;  // "dense layer", "expert layer", "local attention layer", "embedding", "head"
   std::vector<Operator> operators;
+  double input_width = 0;  // elements of a row of its input; 0: the model's width
 };
 
 struct ModelFamily;
@@ -27,6 +28,7 @@ struct ModelFamily;
 struct PublishedTraining {
   std::int64_t sequence_length = 0;
   std::int64_t global_batch_tokens = 0;
+  std::int64_t source_length = 0;  // of the text beside an image; 0: as long as the sequence
 };
 
 struct Model {
@@ -57,7 +59,8 @@ double active_parameters(const Model& model);
 // and attention, embedding look-up and gradients of frozen weights excluded, logits included, no
 // recomputation. `causal` halves attention.
 enum class AttentionCount { full, causal };
-// `source_length`: tokens of the encoder side of an encoder-decoder; 0: as many.
+// `source_length`: tokens of the encoder side of an encoder-decoder, or of the text beside an image;
+// 0: the model's own.
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
                                double source_length = 0, Workload workload = Workload::training);
 

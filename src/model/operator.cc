@@ -26,27 +26,41 @@ double along(LogicalAxis axis, const Binding& b) {
 }
 
 double length(Symbol symbol, const Binding& b) {
-  return symbol == Symbol::source_tokens ? b.source_length : b.sequence_length;
+  switch (symbol) {
+    case Symbol::source_tokens:
+    case Symbol::routed_source_tokens:
+      return b.source_length;
+    case Symbol::joint_tokens:
+      return b.sequence_length + b.source_length;
+    case Symbol::one:
+    case Symbol::tokens:
+    case Symbol::routed_tokens:
+    case Symbol::sequences:
+      return b.sequence_length;
+  }
+  return b.sequence_length;
 }
 
 }  // namespace
+
+double whole_length(const Dimension& d, const Binding& b) { return d.factor * length(d.symbol, b); }
 
 double size(const Dimension& d, const Binding& b) {
   double count = d.factor;
   switch (d.symbol) {
     case Symbol::one:
       break;
-    case Symbol::tokens:
-      count *= b.micro_batch * b.sequence_length / b.cp;
+    case Symbol::sequences:
+      count *= b.micro_batch;
       break;
+    case Symbol::tokens:
     case Symbol::source_tokens:
-      count *= b.micro_batch * b.source_length / b.cp;
+    case Symbol::joint_tokens:
+      count *= b.micro_batch * length(d.symbol, b) / b.cp;
       break;
     case Symbol::routed_tokens:
     case Symbol::routed_source_tokens: {
-      const double tokens =
-          b.micro_batch *
-          (d.symbol == Symbol::routed_tokens ? b.sequence_length : b.source_length) / b.cp;
+      const double tokens = b.micro_batch * length(d.symbol, b) / b.cp;
       count *= tokens * b.expert_imbalance * (b.sequence_parallel ? double(b.etp) / b.tp : 1);
       break;
     }
@@ -68,7 +82,7 @@ Flops model_flops(const Operator& op, Phase phase, const Binding& b) {
     case OperatorKind::attention: {
       if (phase == Phase::weight_gradient) return Flops(0);
       const AttentionCore& core = op.attention;
-      double keys = length(op.n.symbol, b);
+      double keys = whole_length(op.n, b);
       if (core.window > 0) keys = std::min(keys, core.window);
       const double forward =
           2 * size(op.m, b) * keys * core.heads / b.tp * (core.query_key_dim + core.value_dim);

@@ -30,6 +30,8 @@ enum class Symbol {
   routed_tokens,  // rows that reach this rank's experts, expert_imbalance included: tokens * top_k,
                   // times etp / tp if sequence parallel; `factor` holds top_k
   routed_source_tokens,  // the same on the encoder side
+  joint_tokens,          // tokens + source_tokens: both sequences as one
+  sequences,             // micro_batch: one row a sequence, whatever its length; the same on all cp
 };
 
 struct Dimension {
@@ -53,6 +55,9 @@ struct Binding {
 
 // The size of a dimension on one rank; not rounded (a cost model rounds where hardware does).
 double size(const Dimension& d, const Binding& b);
+// Positions of one whole sequence that a dimension of tokens stands for, before context
+// parallelism: factor x its length.
+double whole_length(const Dimension& d, const Binding& b);
 
 enum class OperatorKind {
   gemm,           // y[m,n] = x[m,k] w[k,n]
@@ -75,6 +80,7 @@ enum class ElementwiseKind {
   activation,
   rotary,
   residual,
+  modulation,  // scale, shift or gate by a vector of the sequence (adaLN, arXiv 2212.09748 s.3.2)
   loss,
 };
 
@@ -90,6 +96,7 @@ enum class OperatorClass {
   embedding,
   logits,
   loss,
+  convolution,
 };
 
 enum class ElementKind {
@@ -146,8 +153,8 @@ struct Operator {
   Boundary boundary = Boundary::none;
 
   // gemm, grouped_gemm: m rows in all, n columns out, k in. embedding, cross_entropy: m rows, n
-  // vocabulary, k width. attention: m queries and n keys say by their symbol which sequence (tokens
-  // or source_tokens) each comes from.
+  // vocabulary, k width. attention: m queries and n keys say by their symbol which sequence (tokens,
+  // source_tokens or both) each comes from, by their factor which share of its positions.
   Dimension m, n, k;
   Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts); batched_gemm: products
   int backward_products = 2;  // batched_gemm: of its shape; 3 if its forward is computed again
@@ -171,6 +178,10 @@ struct Operator {
   std::vector<Tensor> saved;
   // Products of one input that are written as one: gate and up.
   int joined = 1;
+  // A convolution is a product of m output positions with k = taps x input channels that is never
+  // written out: how many of its products read one element of the input. 9 for 3 x 3, 9/4 if it
+  // halves both sides of an image.
+  double input_reuse = 1;
   // A product whose input is saved[0]; false if an earlier operator already keeps it.
   bool keeps_input = false;
   // Part of the attention core that "selective" recomputation computes again (arXiv 2205.05198

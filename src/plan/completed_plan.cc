@@ -29,7 +29,10 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
            (model.published.sequence_length > 0 ? ": the model's own training length"
                                                 : ": the model states none"));
   }
-  if (training.source_length == 0) training.source_length = training.sequence_length;
+  if (training.source_length == 0) {
+    training.source_length = model.published.source_length > 0 ? model.published.source_length
+                                                               : training.sequence_length;
+  }
   const std::int64_t model_ranks = plan.tp > 0 && plan.cp > 0 && plan.pp > 0 &&
                                            plan.tp <= kMaxDegree && plan.cp <= kMaxDegree &&
                                            plan.pp <= kMaxDegree

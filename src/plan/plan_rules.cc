@@ -317,12 +317,12 @@ std::span<const PlanRule> plan_rules() { return kRules; }
 Division division(const Cluster& cluster, const Training& training, const Plan& plan) {
   Division out{.tp = plan.tp,
                .cp = plan.cp,
+               .pp = plan.pp,
                .ep = plan.ep,
                .etp = expert_tensor_degree(plan),
                .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
                .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
                .sequence_length = training.sequence_length,
-               .pp = plan.pp,
                .ranks = cluster.accelerators,
                .micro_batch = plan.micro_batch,
                .trains = passes_of(training.workload).backward,

@@ -15,6 +15,7 @@
 #include "report/numerics/checkpoint_report.h"
 #include "report/numerics/deviation_report.h"
 #include "report/numerics/training_report.h"
+#include "report/plans/generation_report.h"
 #include "report/plans/launch_report.h"
 #include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
@@ -44,6 +45,9 @@ std::span<const DocumentKind> document_kinds() {
   static constexpr std::array kKinds = {
       DocumentKind{"error-1", "any command with --json that is refused", &description_of<Error>},
       DocumentKind{"estimate-1", "orrery estimate --json", &estimate_document},
+      DocumentKind{"generate-1", "orrery generate --json", &generation_document},
+      DocumentKind{"generate-measured-1", "orrery generate --measured --json",
+                   &generation_errors_document},
       DocumentKind{"search-1", "orrery search --json", &search_document},
       DocumentKind{"search-run-1", "orrery search --objective --json", &run_search_document},
       DocumentKind{"compare-1", "orrery compare --json", &plan_comparison_document},

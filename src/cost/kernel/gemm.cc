@@ -22,6 +22,10 @@
 // `cache_speed` times faster, which happens in micro-benchmarks that repeat a product but not in a
 // training step.
 //
+// A convolution is the product that it implies (m output positions, k input channels x taps), with
+// A read from memory once: m·k / input_reuse elements (implicit GEMM; Chetlur et al., cuDNN,
+// arXiv 1410.0759 s.3). Winograd and FFT algorithms are not modelled.
+//
 // Source: Williams, Waterman, Patterson 2009 (roofline); NVIDIA, Matrix Multiplication Background
 // (tile and wave quantisation). Each term rises with each size, so the minimum over tiles does.
 // Not modelled: a heuristic's poor choices, slower kernels for unaligned rows (frameworks pad; what
@@ -103,7 +107,7 @@ Seconds KernelModel::gemm(const GemmShape& shape, NumberFormat format) const {
   const double result = shape.accumulates ? kAccumulateBytes : result_bytes(format);
   const double memory =
       shape.groups *
-      (m * k * operand / (shape.inputs_cached ? p.cache_speed : 1) +
+      (m * k / shape.input_reuse * operand / (shape.inputs_cached ? p.cache_speed : 1) +
        k * n * operand / (shape.weights_cached ? p.cache_speed : 1) + m * n * result) /
       bandwidth;
   const double per_byte = 1 / p.unit_bandwidth.value();

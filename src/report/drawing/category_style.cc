@@ -25,6 +25,7 @@ const Style& style(Category c) {
       {"embedding",             {116, "#79cfdc", "#3f8fa0"}},
       {"logits",                {141, "#9f8ff0", "#b8a9ff"}},
       {"loss",                  {183, "#c5baf5", "#7f71bd"}},
+      {"convolution",           {31,  "#0b7fa8", "#2fb4e0"}},
       {"contention",            {133, "#b06fb8", "#cf8ad8"}},
       {"recomputation",         {169, "#c04fa0", "#e070c0"}},
       {"optimizer step",        {71,  "#3f9142", "#62c065"}},

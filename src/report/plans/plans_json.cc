@@ -70,6 +70,7 @@ inline constexpr auto kResults<ComputeLines> = table<ComputeLines>(
     entry<Category::embedding>("embedding look-up and its gradient", kComputing),
     entry<Category::logits>("product with the vocabulary", kComputing),
     entry<Category::loss>("cross-entropy", kComputing),
+    entry<Category::convolution>("convolutions", kComputing),
     entry<Category::contention>("what computing loses to communication that runs beside it",
                                 kComputing));
 
@@ -303,6 +304,30 @@ inline constexpr auto kResults<PlanNumerics> = table<PlanNumerics>(
     field<&PlanNumerics::formats>("that the accelerator has, the fastest first"));
 
 template <>
+inline constexpr auto kResults<OperatorShare> = table<OperatorShare>(
+    "operator share", "Kernels of one name in all layers of one microbatch.",
+    field<&OperatorShare::name>("of the operator"),
+    field<&OperatorShare::category>("the line of the breakdown that it is part of"),
+    field<&OperatorShare::count>("kernels, or chains of them"),
+    field<&OperatorShare::time>("time_s", "of all of them"),
+    field<&OperatorShare::time_share>("of the time of all operators"),
+    field<&OperatorShare::flops_share>("of the model's FLOPs; 0: it has none that count"));
+
+template <>
+inline constexpr auto kResults<LayerAttention> = table<LayerAttention>(
+    "layer attention", "What one attention of a layer sees.",
+    field("layer", "its number", [](const LayerAttention& a) { return std::int64_t(a.layer); }),
+    field<&LayerAttention::block>("kind of layer"), field<&LayerAttention::name>("which one"),
+    field<&LayerAttention::queries>("tokens of one sequence"),
+    field<&LayerAttention::keys>("tokens that each of them sees"));
+
+template <>
+inline constexpr auto kResults<OperatorShares> = table<OperatorShares>(
+    "operator shares", "A step's computing by operator.",
+    field<&OperatorShares::operators>("the longest first"),
+    field<&OperatorShares::attention>("of every layer, in the order of execution"));
+
+template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
     fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
@@ -318,7 +343,9 @@ inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
     optional_field("numerics", "with --numerics: what the plan changes against training in bf16",
                    [](const EstimateDocument& d) { return d.extras.numerics; }),
     optional_field("run", "with --tokens: the run if nothing fails",
-                   [](const EstimateDocument& d) { return d.extras.run; }));
+                   [](const EstimateDocument& d) { return d.extras.run; }),
+    optional_field("by_operator", "with --by operator: where computing goes",
+                   [](const EstimateDocument& d) { return d.extras.operators; }));
 
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(

@@ -13,6 +13,7 @@
 #include "document/description.h"
 #include "estimate/estimate.h"
 #include "estimate/fabric_simulation.h"
+#include "estimate/operator_shares.h"
 #include "estimate/sensitivity.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
@@ -31,6 +32,7 @@ struct EstimateExtras {
   std::optional<StepFlows> flows;
   std::optional<PlanNumerics> numerics;
   std::optional<HealthyRun> run;
+  std::optional<OperatorShares> operators;
 };
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras = {});

@@ -1,0 +1,73 @@
+// orrery generate: how long an image or a video takes to make.
+#include "generate.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "document/value.h"
+#include "estimate/generation.h"
+#include "number_option.h"
+#include "question.h"
+#include "report/plans/generation_report.h"
+
+namespace orrery::cli {
+
+void add_generate(CLI::App* app, GenerateOptions& g) {
+  for (const char* option : {"--workload", "--seq", "--global-batch", "--adapter-rank",
+                             "--adapted-products", "--html", "--timeline", "--expanded"}) {
+    app->remove_option(app->get_option(option));
+  }
+  app->add_option("--images", g.images, "made at once (default: 1)")
+      ->check(CLI::Range(1, 1'000'000));
+  app->add_option("--steps", g.steps, "of the sampler (default: the model's)")
+      ->check(CLI::Range(1, 100'000));
+  app->add_option("--guidance", g.guidance,
+                  "on: evaluate with and without the prompt; off (default: as the model)")
+      ->check(CLI::IsMember({"on", "off"}));
+  app->add_option("--evaluated", g.evaluated,
+                  "share of the steps that a cache of features leaves to evaluate (default: 1)")
+      ->check(number_within(1e-6, 1));
+  app->get_option("model")->required(false);
+  app->add_option("--measured", g.measured,
+                  "predict the rows of these CSV files instead, and show the errors");
+  app->footer(
+      "Examples:\n"
+      "  orrery generate flux-dev --on h100-sxm:4 --plan cp=4,context_parallel=ulysses\n"
+      "  orrery generate stable-diffusion-xl --on a100-80gb-sxm:2 --steps 30");
+}
+
+Result<int> generate_command(const GenerateOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  if (!options.measured.empty()) {
+    std::vector<CommaSeparated> tables;
+    for (const std::string& file : options.measured) {
+      ORRERY_TRY(const std::string text, read_file(file));
+      ORRERY_TRY(CommaSeparated table,
+                 parse_comma_separated(text, std::filesystem::path(file).filename().string()));
+      tables.push_back(std::move(table));
+    }
+    ORRERY_TRY(const GenerationErrors errors, generation_errors(tables, catalog));
+    return print(common.json ? to_json(generation_errors_json(errors))
+                             : generation_errors_text(errors, text_style()));
+  }
+  if (options.question.model.empty()) {
+    return bad_input("no model is given", "", "write orrery generate flux-dev --on h100-sxm:1");
+  }
+  ORRERY_TRY(const auto spec, ask(options.question, catalog));
+  GenerationQuestion question;
+  question.images = options.images;
+  question.steps = options.steps;
+  if (!options.guidance.empty()) question.guidance = options.guidance == "on";
+  question.evaluated = options.evaluated;
+  ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
+  const int printed =
+      print(common.json ? to_json(generation_json(made)) : generation_text(made, text_style()));
+  return printed == ExitCode::done && made.verdict == Verdict::does_not_fit
+             ? static_cast<int>(ExitCode::negative)
+             : printed;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,72 @@
+// What making an image or a video takes: every network that runs, each as often as it runs.
+//
+//   time = sum over text encoders E (forward of E)
+//        + sum over denoisers D (steps x evaluated x (forward of D + gather of its output))
+//        + forward of the decoder
+//
+// A forward is one step of the workload `forward` (predicted_step.h) under the plan, of a batch of
+//   images x (2 with classifier-free guidance, which evaluates with and without the prompt,
+//             arXiv 2207.12598; else 1)
+// so that dp divides the images and, where it is larger than their number, the two evaluations
+// (guidance parallelism, xDiT). `evaluated` is the share of steps that a cache of features leaves to
+// evaluate. Denoisers of a cascade follow each other at their own sizes. Text encoders and the
+// decoder run whole on one rank, the decoder on the images of a replica at once. A decoder whose
+// activations do not fit beside all weights works in tiles. Behind each step the
+// latent is gathered from the ranks that share it. Not modelled: the sampler's update, loading,
+// moving networks out of memory between uses, images saved.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/estimate.h"
+#include "estimate/scenario.h"
+#include "model/diffusion/image_model.h"
+
+namespace orrery {
+
+struct GenerationQuestion {
+  std::int64_t images = 1;
+  std::int64_t steps = 0;                       // 0: the model's own
+  std::optional<bool> guidance = std::nullopt;  // absent: the model's own
+  double evaluated = 1;                         // share of the steps whose denoiser is evaluated
+};
+
+struct GenerationPart {
+  std::string role;  // "text encoder", "denoiser", "decoder"
+  std::string model;
+  double times = 1;  // it runs
+  std::int64_t batch = 1;
+  Seconds once;
+  Seconds time;  // times x once
+  Flops flops;   // of one run, all ranks
+  double parameters = 0;
+  ByteCount memory = 0;  // of the fullest rank while it runs alone
+};
+
+struct Generation {
+  std::string model;
+  ImageSize image;
+  std::int64_t images = 1;
+  std::int64_t steps = 0;
+  bool guidance = false;
+  Plan plan;  // completed, of the denoiser
+  std::string software;
+  int gpus = 0;
+  std::vector<GenerationPart> parts;
+  Seconds time;
+  // All weights on every rank that runs them, and what the fullest part needs beside its own.
+  ByteCount memory = 0;
+  ByteCount memory_capacity = 0;
+  Verdict verdict = Verdict::fits;
+  std::vector<std::string> assumed;
+};
+
+// Errors: a model that is no denoiser; degrees that leave ranks without an evaluation; those of
+// predict() and of loading the other networks.
+Result<Generation> generation(const Scenario& scenario, const GenerationQuestion& question,
+                              const Catalog& catalog);
+
+}  // namespace orrery

@@ -1,0 +1,146 @@
+// Images and videos: conservation, laws of guidance and caches, published shares, words of refusals.
+#include "estimate/generation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "estimate/operator_shares.h"
+#include "estimate/predicted_step.h"
+#include "estimate/spec.h"
+#include "model/diffusion/diffusion.h"
+
+namespace orrery {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Catalog& catalog() { return Catalog::built_in(); }
+
+Scenario image_scenario(const char* model, const char* cluster, const char* plan = "") {
+  Spec spec;
+  spec.scenario.model = *load_model(model, catalog());
+  spec.scenario.cluster = *parse_cluster(cluster, catalog());
+  spec.scenario.plan = *parse_plan(plan);
+  choose_software(spec, *load_software(catalog(), "diffusers-compiled"));
+  return spec.scenario;
+}
+
+Generation made(const Scenario& asked, const GenerationQuestion& q = {}) {
+  auto out = generation(asked, q, catalog());
+  EXPECT_TRUE(out) << out.error().text();
+  return *std::move(out);
+}
+
+std::string refused(const Scenario& asked, const GenerationQuestion& q = {}) {
+  const auto out = generation(asked, q, catalog());
+  return out ? "" : out.error().text();
+}
+
+const GenerationPart& denoiser(const Generation& g) {
+  return *std::ranges::find(g.parts, "denoiser", &GenerationPart::role);
+}
+
+TEST(Generation, IsTheSumOfItsParts) {
+  const Generation g =
+      made(image_scenario("stable-diffusion-xl", "a100-80gb-sxm:1"), {.steps = 30});
+  ASSERT_EQ(g.parts.size(), 4u);  // two text encoders, U-Net, decoder
+  Seconds sum;
+  for (const GenerationPart& p : g.parts) {
+    sum += p.time;
+    EXPECT_DOUBLE_EQ(p.time.value(), p.times * p.once.value());
+  }
+  EXPECT_DOUBLE_EQ(g.time.value(), sum.value());
+  EXPECT_EQ(denoiser(g).times, 30);
+  EXPECT_EQ(denoiser(g).batch, 2);
+  EXPECT_NEAR(denoiser(g).flops.value() / 1e9, 2 * 6761.2, 0.2);
+}
+
+TEST(Generation, StepsAndCachesScaleTheDenoiserAlone) {
+  const Scenario asked = image_scenario("flux-dev", "h100-sxm:1");
+  const Generation all = made(asked, {.steps = 28});
+  const Generation half = made(asked, {.steps = 28, .evaluated = 0.5});
+  EXPECT_DOUBLE_EQ(denoiser(half).time.value(), denoiser(all).time.value() / 2);
+  EXPECT_DOUBLE_EQ((all.time - half.time).value(), denoiser(half).time.value());
+}
+
+// With the prompt on one GPU and without it on another: the step of one evaluation, and an exchange.
+TEST(Generation, GuidanceParallelismDividesTheTwoEvaluations) {
+  const Generation one = made(image_scenario("stable-diffusion-xl", "a100-80gb-sxm:1"));
+  const Generation two = made(image_scenario("stable-diffusion-xl", "a100-80gb-sxm:2"));
+  const Generation without =
+      made(image_scenario("stable-diffusion-xl", "a100-80gb-sxm:1"), {.guidance = false});
+  EXPECT_LT(two.time, one.time);
+  EXPECT_GT(denoiser(two).once, denoiser(without).once);
+  EXPECT_LT(denoiser(two).once, 1.02 * denoiser(without).once);
+}
+
+TEST(Generation, SequenceParallelismMakesAnImageFaster) {
+  Seconds before = made(image_scenario("flux-dev", "h100-sxm:1")).time;
+  for (const auto& [cluster, plan] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"h100-sxm:2", "cp=2,context_parallel=ulysses"},
+           {"h100-sxm:4", "cp=4,context_parallel=ulysses"},
+           {"h100-sxm:8", "cp=8,context_parallel=ulysses"}}) {
+    const Seconds now = made(image_scenario("flux-dev", cluster, plan)).time;
+    EXPECT_LT(now, before) << plan;
+    EXPECT_GT(now, before / 2) << plan;
+    before = now;
+  }
+}
+
+TEST(Generation, SaysWhyNotAllAtOnce) {
+  EXPECT_THAT(refused(image_scenario("flux-dev", "h100-sxm:2")),
+              HasSubstr("dp 2 does not divide the 1 evaluations of a step (1 image, no guidance to "
+                        "divide): some replicas would have nothing to do"));
+  EXPECT_THAT(
+      refused(image_scenario("flux-dev", "h100-sxm:1"), {.images = 0, .steps = -1, .evaluated = 2}),
+      HasSubstr("0 images are outside 1 to 1000000; -1 steps are outside 1 to 100000; a "
+                "share of 2 of the steps is outside 0 to 1"));
+  EXPECT_THAT(refused(image_scenario("llama-3-8b", "h100-sxm:1")),
+              HasSubstr("model 'llama-3-8b' is no denoiser of images"));
+  EXPECT_THAT(refused(image_scenario("stable-diffusion-xl", "h100-sxm:2", "cp=2")),
+              HasSubstr("cp 2: a U-Net is not modelled in pieces"));
+}
+
+struct Shares {
+  double convolution = 0, attention = 0, linear = 0;
+};
+Shares shares(const Scenario& asked) {
+  Scenario forward = asked;
+  forward.training.workload = Workload::forward;
+  forward.training.global_batch = 2;
+  forward.plan.micro_batch = 2;
+  const auto step = predict(std::move(forward), catalog());
+  EXPECT_TRUE(step) << step.error().text();
+  Shares out;
+  double all = 0;
+  for (const OperatorShare& o : operator_shares(*step).operators) {
+    all += o.time_share;
+    if (o.category == Category::convolution) out.convolution += o.time_share;
+    if (o.category == Category::attention_core) out.attention += o.time_share;
+    if (o.category == Category::attention_projection || o.category == Category::feed_forward) {
+      out.linear += o.time_share;
+    }
+  }
+  EXPECT_NEAR(all, 1, 1e-9);
+  return out;
+}
+
+// arXiv 2312.14385: without flash attention, attention takes the most time of Stable Diffusion on
+// A100; with it, convolutions do (up to 44 % in the models of the paper).
+TEST(Generation, ConvolutionsLeadOnceAttentionIsFused) {
+  const Shares fused =
+      shares(image_scenario("stable-diffusion-1.x", "a100-80gb-sxm:1", "attention=flash-2"));
+  const Shares unfused =
+      shares(image_scenario("stable-diffusion-1.x", "a100-80gb-sxm:1", "attention=unfused"));
+  EXPECT_GT(fused.convolution, fused.attention);
+  EXPECT_GT(fused.convolution, fused.linear);
+  EXPECT_GT(fused.convolution, 0.35);
+  EXPECT_GT(unfused.attention, unfused.convolution);
+  EXPECT_LT(fused.attention, unfused.attention);
+}
+
+}  // namespace
+}  // namespace orrery

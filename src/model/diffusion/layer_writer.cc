@@ -1,0 +1,107 @@
+#include "model/diffusion/layer_writer.h"
+
+namespace orrery {
+
+Operator& LayerWriter::append(Operator op) {
+  operators_.push_back(std::move(op));
+  return operators_.back();
+}
+
+Operator& LayerWriter::product(const Product& p) {
+  Operator op;
+  op.name = p.name;
+  op.kind = OperatorKind::gemm;
+  op.op_class = p.op_class;
+  op.boundary = p.boundary;
+  op.m = p.rows;
+  op.n = p.n;
+  op.k = p.k;
+  op.parameters = (p.k.factor + p.bias) * p.n.factor;
+  op.parameter_axis = p.n.axis != LogicalAxis::none ? p.n.axis : p.k.axis;
+  if (!p.shares_input) {
+    // The input of a column product is gathered again in the backward (arXiv 2205.05198 s.4.2.2).
+    Dimension rows = p.rows;
+    if (p.boundary == Boundary::column) rows.axis = LogicalAxis::sequence;
+    op.saved = {{rows, p.k, ElementKind::gemm_operand}};
+    op.keeps_input = true;
+  }
+  return append(std::move(op));
+}
+
+Operator& LayerWriter::convolution(const Convolution& c) {
+  Operator op;
+  op.name = c.name;
+  op.kind = OperatorKind::gemm;
+  op.op_class = OperatorClass::convolution;
+  op.m = c.rows;
+  op.n = columns(c.out);
+  op.k = columns(c.in * c.taps);
+  op.input_reuse = c.taps / (c.stride * c.stride);
+  op.parameters = (c.in * c.taps + 1) * c.out;
+  Dimension input = c.rows;
+  input.factor *= c.stride * c.stride;
+  op.saved = {{input, columns(c.in), ElementKind::gemm_operand}};
+  op.keeps_input = true;
+  return append(std::move(op));
+}
+
+Operator& LayerWriter::norm(std::string_view name, Dimension rows, double width,
+                            ElementwiseKind kind, double parameters, double passes) {
+  Operator op;
+  op.name = name;
+  op.kind = OperatorKind::elementwise;
+  op.op_class = OperatorClass::normalization;
+  op.elementwise = kind;
+  op.rows = rows;
+  op.width = columns(width);
+  op.forward_passes = passes;
+  op.backward_passes = passes + 1;
+  op.parameters = parameters;
+  op.counts_in_model_flops = false;
+  op.saved = {{rows, op.width, ElementKind::activation}};
+  return append(std::move(op));
+}
+
+Operator& LayerWriter::elementwise(std::string_view name, Dimension rows, Dimension width,
+                                   ElementwiseKind kind, double passes) {
+  Operator op;
+  op.name = name;
+  op.kind = OperatorKind::elementwise;
+  op.op_class = OperatorClass::elementwise;
+  op.elementwise = kind;
+  op.rows = rows;
+  op.width = width;
+  op.forward_passes = passes;
+  op.backward_passes = passes;
+  op.counts_in_model_flops = false;
+  return append(std::move(op));
+}
+
+Operator& LayerWriter::activation(std::string_view name, Dimension rows, Dimension width) {
+  Operator& op = elementwise(name, rows, width, ElementwiseKind::activation, 2);
+  op.backward_passes = 3;
+  op.saved = {{rows, width, ElementKind::activation}};
+  return op;
+}
+
+void LayerWriter::attention(const Attention& a) {
+  Operator op;
+  op.name = a.name;
+  op.kind = OperatorKind::attention;
+  op.op_class = OperatorClass::attention_core;
+  op.in_attention_core = true;
+  op.m = a.queries;
+  op.n = a.keys;
+  op.attention = {.heads = a.heads,
+                  .kv_heads = a.heads,
+                  .query_key_dim = a.head_dim,
+                  .value_dim = a.head_dim,
+                  .window = a.window,
+                  .chunked = a.window > 0,
+                  .causal = false,
+                  .cross = a.keys.symbol == Symbol::source_tokens};
+  op.saved = {{a.queries, columns(a.heads, LogicalAxis::heads), ElementKind::fp32}};
+  append(std::move(op));
+}
+
+}  // namespace orrery
