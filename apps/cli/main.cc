@@ -377,9 +377,10 @@ int run(int argc, char** argv) {
       "of several sites: every order of the mesh axes, which axis crosses between the sites, "
       "against a plan made for one site and against choosing one thing alone");
   search_app
-      ->add_option("--vary", search.varied,
-                   "with --sites: also over other links between the sites, "
-                   "latency=10us..10ms*10, oversubscription=1,7,28; given twice, every combination")
+      ->add_option(
+          "--vary", search.varied,
+          "with --sites: also over other links between the sites, "
+          "latency=10us,1ms,10ms or oversubscription=1..16*2; given twice, every combination")
       ->allow_extra_args(false)
       ->needs(sites);
   search_app

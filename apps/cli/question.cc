@@ -6,7 +6,6 @@
 #include "model/family.h"
 #include "model/transformer/transformer.h"
 #include "outcome/parsed_number.h"
-#include "parallel/parallel_for.h"
 #include "plan/completed_plan.h"
 #include "report/plans/python_kernels.h"
 
@@ -140,11 +139,10 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   ORRERY_RETURN_IF_ERROR(complete(spec, q.settings, catalog));
   if (q.isolate && q.kernels.empty() && q.python.empty()) {
     return bad_input("there are no functions of Python to call", "--isolate",
-                     "give their file: --kernels FILE");
+                     "give their file: --kernels FILE or, to search, --python FILE");
   }
   if (!q.kernels.empty()) {
-    ORRERY_TRY(spec.scenario.kernel_times,
-               python_kernel_times(q.kernels, threads_to_use(0), interpreters(q), {}));
+    ORRERY_TRY(spec.scenario.kernel_times, python_kernel_times(q.kernels, interpreters(q), {}));
   }
   return spec;
 }

@@ -63,7 +63,7 @@ Result<std::vector<LinkVariation>> link_variations(const SearchCommandOptions& o
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       return bad_input("'" + text + "' is not a field of the link and its values", "",
-                       "write latency=10us..10ms*10 or oversubscription=1,7,28");
+                       "write latency=10us,1ms,10ms or oversubscription=1..16*2");
     }
     ORRERY_TRY(auto values, value_list(std::string_view(text).substr(equals + 1)));
     out.push_back({text.substr(0, equals), std::move(values)});
@@ -128,6 +128,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   if (options.sites && space->placements.empty()) space->placements = placements_across_sites();
   auto variations = link_variations(options);
   if (!variations) return fail(at("--vary", variations.error()));
+  ORRERY_RETURN_IF_ERROR(varied_scenarios(spec.scenario, *variations));
 
   // Searches with progress and within the limit of time.
   const auto timed = [&](int usual_top, Seconds& elapsed, const auto& find) {

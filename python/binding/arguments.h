@@ -29,7 +29,7 @@ struct Asked {
   Document document;                  // the specification
   Value plan;                         // stated in Python, over that of the document; null: none
   std::vector<std::string> settings;  // estimate/setting.h
-  pybind11::object kernels;           // the path of a file, or a function; null: neither
+  pybind11::object kernels;           // a function, or the path of a file; null if not given
 };
 
 // `model` is a name of the catalog, a path (of a model or of a whole specification) or a

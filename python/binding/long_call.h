@@ -27,6 +27,10 @@ struct LongCall {
   }
 };
 
+// Whether the long call that this thread works for is to end; of other threads false.
+inline thread_local const std::atomic<bool>* interrupted_here = nullptr;
+inline bool is_interrupted_here() { return interrupted_here != nullptr && *interrupted_here; }
+
 // Calls work(LongCall&) on a thread of its own, and asks twenty times a second whether a signal has
 // come. An exception of a signal's handler (KeyboardInterrupt) reaches the caller when the work has
 // ended.
@@ -35,7 +39,10 @@ auto long_call(const Work& work) {
   using Answer = decltype(work(std::declval<LongCall&>()));
   constexpr std::chrono::milliseconds kBetween(50);
   LongCall call;
-  std::future<Answer> answer = std::async(std::launch::async, [&] { return work(call); });
+  std::future<Answer> answer = std::async(std::launch::async, [&] {
+    interrupted_here = &call.interrupted;
+    return work(call);
+  });
   std::optional<pybind11::error_already_set> raised;
   while (true) {
     {

@@ -131,38 +131,63 @@ Judge judge_here(const py::object& function, const Subject& subject) {
   };
 }
 
-// Times of kernels from a function of this interpreter, or from the file of that name.
-std::shared_ptr<KernelTimes> kernel_times_of(const py::object& kernels) {
-  if (!kernels) return nullptr;
-  if (py::isinstance<py::str>(kernels)) {
-    const auto file = kernels.cast<std::string>();
-    return value_or_throw(long_call([&](LongCall&) {
-      return python_kernel_times(file, threads_to_use(0), Interpreters::in_threads, {});
-    }));
+// The function that kernels= names: itself, or kernel_time of a file, which runs in this interpreter.
+py::object kernel_function(const py::object& kernels, std::string& source) {
+  if (PyCallable_Check(kernels.ptr()) != 0) {
+    source = "the function of kernels=";
+    return kernels;
   }
-  if (PyCallable_Check(kernels.ptr()) == 0) {
+  if (!py::isinstance<py::str>(kernels) && !py::hasattr(kernels, "__fspath__")) {
     throw_error({ErrorCode::bad_input, "is neither the path of a file nor a function", "kernels",
                  "write kernels=lambda kernel: kernel.predicted_s"});
   }
+  source = py::str(py::module_::import("os").attr("fspath")(kernels)).cast<std::string>();
+  py::dict defined;
+  try {
+    defined = py::module_::import("runpy").attr("run_path")(source);
+  } catch (py::error_already_set& e) {
+    if (!e.matches(PyExc_Exception)) throw;
+    throw_error({ErrorCode::bad_input, e.what(), source, ""});
+  }
+  if (!defined.contains("kernel_time")) {
+    throw_error({ErrorCode::bad_input, "does not define kernel_time", source,
+                 "write def kernel_time(kernel): return kernel.predicted_s"});
+  }
+  return defined["kernel_time"];
+}
+
+std::shared_ptr<KernelTimes> kernel_times_of(const py::object& kernels) {
+  if (!kernels) return nullptr;
+  std::string source;
   // Let go of with the lock of the interpreter, wherever the last prediction is.
-  const std::shared_ptr<const py::object> function(new py::object(kernels),
+  const std::shared_ptr<const py::object> function(new py::object(kernel_function(kernels, source)),
                                                    [](const py::object* mine) {
                                                      const py::gil_scoped_acquire lock;
                                                      delete mine;
                                                    });
   return kernel_times(
-      [function](const AskedKernel& asked) -> Result<double> {
+      [function, source](const AskedKernel& asked) -> Result<double> {
+        if (is_interrupted_here()) return bad_input("interrupted", source);
         const py::gil_scoped_acquire mine;
         try {
-          Record kernel = record(kernel_json(asked), nullptr, "Kernel");
-          const auto value = (*function)(to_python(std::move(kernel))).cast<double>();
-          if (!std::isfinite(value)) return bad_input("is not a finite number", "kernels");
-          return value;
+          const py::object value =
+              (*function)(to_python(record(kernel_json(asked), nullptr, "Kernel")));
+          if (PyFloat_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0) {
+            return bad_input("kernel_time returned " +
+                                 py::str(py::type::of(value).attr("__name__")).cast<std::string>() +
+                                 ", not a number",
+                             source);
+          }
+          const auto seconds = value.cast<double>();
+          if (!std::isfinite(seconds)) {
+            return bad_input("kernel_time returned a number that is not finite", source);
+          }
+          return seconds;
         } catch (const std::exception& e) {
-          return bad_input(e.what(), "kernels");
+          return bad_input(e.what(), source);
         }
       },
-      "kernels");
+      source);
 }
 
 Error no_longer_than_asked(const std::string& function, const py::dict& arguments,

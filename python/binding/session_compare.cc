@@ -32,6 +32,10 @@ std::vector<py::object> values_of(const py::handle& argument) {
 }  // namespace
 
 py::object Session::compare(py::handle models, py::dict arguments) {
+  if (arguments.contains("kernels")) {
+    throw_error({ErrorCode::bad_input, "cannot be given to orrery.compare", "kernels",
+                 "ask orrery.estimate of each"});
+  }
   const std::optional<RunQuestion> run = taken_run(arguments);
   std::vector<ComparisonAxis> axes;
   std::vector<std::vector<py::object>> values;
@@ -67,10 +71,6 @@ py::object Session::compare(py::handle models, py::dict arguments) {
       }
     }
     cell.question = asked("orrery.compare", model, std::move(chosen));
-    if (cell.question.kernels) {
-      throw_error({ErrorCode::bad_input, "cannot be given to orrery.compare", "kernels",
-                   "ask orrery.estimate of each"});
-    }
   }
   const Uncertainty* uncertainty = value_or_throw(errors());
   const auto out =

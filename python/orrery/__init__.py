@@ -71,7 +71,8 @@ def estimate(model, **arguments):
 def compare(model, **arguments):
     """Predictions side by side: the document of `orrery compare`.
 
-    Arguments as of estimate(), each of which may be a list; every combination is predicted.
+    The model and every argument of a specification may be a list; all combinations are predicted.
+    tokens and price as of estimate().
     """
     return _shared().compare(model, **arguments)
 

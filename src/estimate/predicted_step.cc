@@ -30,6 +30,9 @@ Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
   out.timeline = simulate(out.step.graph);
   out.windows = windows(costs, out.step, out.timeline);
   out.time = step_time(out.windows);
+  if (const auto& times = costs.cache->context().kernel_times) {
+    ORRERY_RETURN_IF_ERROR(times->outcome());
+  }
   return out;
 }
 
@@ -82,9 +85,6 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
 Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan) {
   PredictedStep out;
   out.costs = step_costs(priced->cache, plan);
-  if (const auto& times = priced->scenario.kernel_times) {
-    ORRERY_RETURN_IF_ERROR(times->outcome());
-  }
   out.priced = std::move(priced);
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
   if (const Picoseconds makespan = out.folded.timeline.makespan; makespan > kLongestStep) {

@@ -42,7 +42,7 @@ struct SimulatedStep {
   std::vector<StepWindow> windows;  // by device
   Picoseconds time;                 // from the beginning of one step to that of the next
 };
-// Errors: as step_graph.
+// Errors: as step_graph; kernel times that failed.
 Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding);
 
 struct PredictedStep {

@@ -1,4 +1,4 @@
-// Times of kernels from somewhere else than the cost model: a user's function, a table of
+// Times of kernels from a source other than the cost model: a user's function, a table of
 // measurements.
 #pragma once
 

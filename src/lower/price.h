@@ -6,7 +6,7 @@
 //   product, attention   cost/kernel, divided by the equal pieces it is cut into, plus
 //                        bytes / bandwidth of memory for traffic that its shape does not tell
 //   other kernels        launches * memory_bound(bytes / launches)
-//                        Of both, what lower/kernel_times.h says instead, if anything does.
+//                        If the scenario has kernel times (lower/kernel_times.h), they replace these.
 //   communication        exposed * times / pieces of the collective's or the token exchange's time
 //   message, host copy   cost/collective/point_to_point; bytes / bandwidth of the host link
 //   stated time          itself

@@ -142,10 +142,10 @@ class AcrossSearch {
   }
 
   // The three step times over this link. Errors: no plan fits.
-  Result<VariedLink> gains(std::vector<std::string> values) {
+  Result<VariedLink> gains(std::vector<std::string> values, const Plan& in_one_site) {
     ORRERY_TRY(const SearchResult found, search(scenario_, space_, options_, catalog_));
     AcrossSites of_link;
-    ORRERY_RETURN_IF_ERROR(baselines(of_link));
+    ORRERY_RETURN_IF_ERROR(across(in_one_site, of_link));
     const Seconds production = of_link.production.estimate.step_time;
     return VariedLink{
         std::move(values), production,
@@ -212,8 +212,12 @@ class AcrossSearch {
       return fail(ErrorCode::unsupported, "no plan with the usual schedules fits in memory",
                   "search", "leave --sites out");
     }
-    const Plan production = inside.plans.front().plan;
     out.production_in_one_site = inside.plans.front().step_time;
+    return across(inside.plans.front().plan, out);
+  }
+
+  // That plan across the sites, and with one thing chosen for them.
+  Result<void> across(const Plan& production, AcrossSites& out) {
     ORRERY_TRY(out.production, of_plan("production", production));
 
     Plan together = production;
@@ -306,37 +310,62 @@ bool stopped(const SearchOptions& options) {
          (options.deadline && std::chrono::steady_clock::now() >= *options.deadline);
 }
 
-Result<void> vary_link(const Scenario& scenario, const SearchSpace& space, SearchOptions options,
-                       const Catalog& catalog, AcrossSites& out) {
-  std::size_t links = 1;
-  for (const LinkVariation& variation : out.variations) {
-    links *= variation.values.size();
-    if (links > kMostVariedLinks) {
-      return unsupported("more than " + std::to_string(kMostVariedLinks) + " links", "--vary",
+}  // namespace
+
+Result<std::vector<Scenario>> varied_scenarios(const Scenario& scenario,
+                                               const std::vector<LinkVariation>& variations) {
+  std::vector<Scenario> out = {scenario};
+  const std::size_t outermost = scenario.cluster.levels.size() - 1;
+  for (auto v = variations.begin(); v != variations.end(); ++v) {
+    const std::string where = "--vary " + v->field;
+    if (std::find_if(variations.begin(), v,
+                     [&](const LinkVariation& before) { return before.field == v->field; }) != v) {
+      return bad_input("is varied twice", where, "write one list of values");
+    }
+    if (out.size() * v->values.size() > kMostVariedLinks) {
+      return unsupported("more than " + std::to_string(kMostVariedLinks) + " links", where,
                          "shorten a list");
     }
+    std::vector<Scenario> next;
+    for (const Scenario& before : out) {
+      for (const std::string& value : v->values) {
+        Scenario& varied = next.emplace_back(before);
+        const auto changed =
+            change(varied, fmt::format("cluster.levels.{}.{}={}", outermost, v->field, value));
+        if (changed) continue;
+        Error error = changed.error();
+        error.where = where;
+        return fail(std::move(error));
+      }
+    }
+    out = std::move(next);
   }
+  return out;
+}
+
+namespace {
+
+// Until the search is to end.
+Result<void> vary_link(const Scenario& scenario, const SearchSpace& space, SearchOptions options,
+                       const Catalog& catalog, AcrossSites& out) {
+  ORRERY_TRY(const std::vector<Scenario> links, varied_scenarios(scenario, out.variations));
   const auto progress = std::exchange(options.progress, nullptr);
-  const std::size_t outermost = scenario.cluster.levels.size() - 1;
-  for (std::size_t i = 0; i < links && !stopped(options); ++i) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
     if (progress) {
-      progress(static_cast<double>(i) / static_cast<double>(links),
+      progress(static_cast<double>(i) / static_cast<double>(links.size()),
                "other links between the sites");
     }
-    Scenario varied = scenario;
     std::vector<std::string> values(out.variations.size());
-    std::size_t rest = i;
-    for (std::size_t v = out.variations.size(); v-- > 0;) {
-      const LinkVariation& variation = out.variations[v];
-      values[v] = variation.values[rest % variation.values.size()];
-      rest /= variation.values.size();
-      ORRERY_RETURN_IF_ERROR(
-          at("--vary", change(varied, fmt::format("cluster.levels.{}.{}={}", outermost,
-                                                  variation.field, values[v]))));
+    for (std::size_t v = values.size(), rest = i; v-- > 0;) {
+      const std::vector<std::string>& all = out.variations[v].values;
+      values[v] = all[rest % all.size()];
+      rest /= all.size();
     }
-    ORRERY_TRY(VariedLink link,
-               AcrossSearch(varied, space, options, catalog).gains(std::move(values)));
-    out.varied.push_back(std::move(link));
+    auto link = AcrossSearch(links[i], space, options, catalog)
+                    .gains(std::move(values), out.production.estimate.plan);
+    if (stopped(options)) return {};
+    if (!link) return fail(link.error());
+    out.varied.push_back(*std::move(link));
   }
   return {};
 }
@@ -369,14 +398,12 @@ Result<std::optional<AcrossSites>> search_across_sites(
   sized.training = found.winner->training();
   const SearchSpace all = default_space(sized, space);
   auto out = AcrossSearch(sized, all, options, catalog).run(found);
-  if (out && !variations.empty()) {
-    out->variations = std::move(variations);
-    if (auto varied = vary_link(sized, all, options, catalog, *out); !varied) {
-      out = fail(varied.error());
-    }
-  }
   if (stopped(options)) return std::optional<AcrossSites>();
   if (!out) return fail(out.error());
+  if (!variations.empty()) {
+    out->variations = std::move(variations);
+    ORRERY_RETURN_IF_ERROR(vary_link(sized, all, options, catalog, *out));
+  }
   return std::optional(std::move(*out));
 }
 

@@ -51,6 +51,12 @@ struct LinkVariation {
 };
 inline constexpr std::size_t kMostVariedLinks = 400;
 
+// The scenario over each combination of links, the last variation varying fastest. Errors: a field
+// or value that the outermost level does not have or allow, a field that is varied twice, more than
+// kMostVariedLinks.
+Result<std::vector<Scenario>> varied_scenarios(const Scenario& scenario,
+                                               const std::vector<LinkVariation>& variations);
+
 // The search across sites again, over another link.
 struct VariedLink {
   std::vector<std::string> values;  // one for each variation
@@ -71,7 +77,7 @@ struct AcrossSites {
   std::vector<LinkChange> changes;
   LinkNeeds needs;
   std::vector<LinkVariation> variations;
-  std::vector<VariedLink> varied;  // their combinations, the last variation varying fastest
+  std::vector<VariedLink> varied;  // their combinations; fewer if the search was stopped
 };
 
 // The orders of the mesh axes that a search across sites tries: tensor parallelism innermost, the
@@ -79,8 +85,8 @@ struct AcrossSites {
 std::vector<std::vector<MeshAxis>> placements_across_sites();
 
 // `found`: what search() found in that space, at least one plan. Nothing if the search was
-// interrupted, or its time is over. Errors: a cluster of one level; no plan with the production
-// schedules fits; a variation that the level does not allow, or more than kMostVariedLinks links.
+// interrupted, or its time is over, before the links are varied. Errors: a cluster of one level; no
+// plan with the production schedules fits; those of varied_scenarios().
 Result<std::optional<AcrossSites>> search_across_sites(const Scenario& scenario,
                                                        const SearchSpace& space,
                                                        const SearchResult& found,

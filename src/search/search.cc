@@ -77,8 +77,10 @@ class Search {
 
   // Asked before each piece of work.
   bool stopped() {
+    const auto& times = priced_->scenario.kernel_times;
     const bool now = (options_.interrupted != nullptr && options_.interrupted->load()) ||
-                     (until_ && std::chrono::steady_clock::now() >= *until_);
+                     (until_ && std::chrono::steady_clock::now() >= *until_) ||
+                     (times != nullptr && !times->outcome());
     if (now) cut_short_ = true;
     return now;
   }
@@ -209,12 +211,18 @@ class Search {
     }
   }
 
-  double simulated_time(const Plan& plan) {
-    const auto step = predict(priced_, plan);
-    // A deadlock cannot happen with a registered schedule that accepted the shape; what times of
-    // kernels from elsewhere refuse ends the search.
-    ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported ||
+  // Nothing of a step that is too long, or whose kernel times failed; then the search has no result.
+  std::optional<PredictedStep> predicted(const Plan& plan) {
+    auto step = predict(priced_, plan);
+    if (step) return *std::move(step);
+    // A deadlock cannot happen with a registered schedule that accepted the shape.
+    ORRERY_INVARIANT(step.error().code == ErrorCode::unsupported ||
                      priced_->scenario.kernel_times != nullptr);
+    return std::nullopt;
+  }
+
+  double simulated_time(const Plan& plan) {
+    const auto step = predicted(plan);
     return step ? step->folded.time.count() : kTooLong;
   }
 
@@ -334,8 +342,7 @@ class Search {
       std::vector<Answer> answers(std::min(kJudged, fitting_.size() - begin));
       parallel_for(answers.size(), threads_, [&](std::size_t k) {
         const Candidate& c = fitting_[begin + k];
-        const auto step = predict(priced_, plan(begin + k));
-        ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported);
+        const auto step = predicted(plan(begin + k));
         answers[k].evaluated = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
         if (step) answers[k].value = options_.judge(estimate(*step));
       });

@@ -24,6 +24,7 @@ TEST(HeatTable, NothingThereIsLeftBlank) {
 TEST(HeatTable, TextsCannotBecomeMarkup) {
   const std::string html =
       heat_table_html({"<i>", {"<b>"}, {{"<u>", {{"<s>", 0.1, "\"><script>"}}}}});
+  EXPECT_THAT(html, HasSubstr("data-tip=\"&quot;&gt;&lt;script"));
   for (const char* tag : {"<i>", "<b>", "<u>", "<s>", "<script>"}) {
     EXPECT_THAT(html, Not(HasSubstr(tag)));
   }

@@ -98,6 +98,14 @@ Table varied_table(const AcrossSites& a) {
 
 constexpr std::string_view kVariedTitle = "Over other links";
 
+// Of a search that was stopped; else empty.
+std::string unfinished_sentence(const AcrossSites& a) {
+  std::size_t links = 1;
+  for (const LinkVariation& v : a.variations) links *= v.values.size();
+  if (a.varied.size() == links) return "";
+  return fmt::format("the search was stopped after {} of {} links", a.varied.size(), links);
+}
+
 // Of two variations the first goes down and the second to the right.
 std::string varied_html(const AcrossSites& a) {
   if (a.variations.size() != 2) return varied_table(a).html();
@@ -114,7 +122,7 @@ std::string varied_html(const AcrossSites& a) {
     }
     const double gain = speed_up(link.production, link.best).over_new;
     heat.rows.back().cells.push_back(
-        {gains_text(link), most > 0 ? gain / most : 0,
+        {gains_text(link), most > 0 ? std::max(0.0, gain / most) : 0,
          fmt::format("production {}, best single choice {}, joint choice {}",
                      to_text(link.production), to_text(link.best_alone), to_text(link.best))});
   }
@@ -141,8 +149,10 @@ std::string across_sites_html(const AcrossSites& a) {
                    changes_table(a).html() + "<p class=\"source\">" +
                        html_text(transport_sentence(a)) + "</p>");
   if (!a.varied.empty()) {
+    const std::string unfinished = unfinished_sentence(a);
     out += html_section(kVariedTitle,
-                        "gain of the joint choice over production, over the best single choice",
+                        "gain of the joint choice over production, over the best single choice" +
+                            (unfinished.empty() ? "" : "; " + unfinished),
                         varied_html(a));
   }
   return out;
@@ -172,8 +182,12 @@ std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
                  changes_table(a), style);
   out += wrapped(transport_sentence(a), 2, style);
   if (!a.varied.empty()) {
-    out += section(kVariedTitle, "searched again; gain of the joint choice over both",
+    out += section(kVariedTitle,
+                   "gain of the joint choice over production, over the best single choice",
                    varied_table(a), style);
+    if (const std::string unfinished = unfinished_sentence(a); !unfinished.empty()) {
+      out += wrapped(unfinished, 2, style);
+    }
   }
   return out;
 }

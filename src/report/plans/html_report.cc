@@ -60,7 +60,7 @@ std::string headline(const HtmlReport& report) {
   return fmt::format(
       "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} <span>on {}</span></h1>\n"
       "<div class=\"remark\">{}</div>\n<div class=\"chips\">\n{}</div>\n</header>\n",
-      report.search != nullptr ? "best plan" : "estimate",
+      report.found.search != nullptr ? "best plan" : "estimate",
       html_text(model_in_words(report.subject)), html_text(report.subject.cluster),
       html_text(in_words(report.subject.size)), chips);
 }
@@ -329,14 +329,15 @@ std::string html_report(const HtmlReport& report) {
   ORRERY_INVARIANT(report.estimate != nullptr);
   const Estimate& e = *report.estimate;
   std::string sections;
-  if (report.search != nullptr) sections = search_sections(*report.search);
-  if (report.sites != nullptr) sections += across_sites_html(*report.sites);
+  if (report.found.search != nullptr) sections = search_sections(*report.found.search);
+  if (report.found.sites != nullptr) sections += across_sites_html(*report.found.sites);
   sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) + traffic_section(report) +
               derivations(report.derivations) + html_assumed(e.assumed);
   std::string body = headline(report);
-  if (report.search != nullptr) body += ranking(*report.search, report.elapsed, report.runs);
+  if (report.found.search != nullptr)
+    body += ranking(*report.found.search, report.found.elapsed, report.found.runs);
   body += tiles(e);
-  if (!report.runs.empty()) body += healthy_run_tiles(report.runs.front());
+  if (!report.found.runs.empty()) body += healthy_run_tiles(report.found.runs.front());
   body += findings(report, sections) + sections;
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";
@@ -352,10 +353,7 @@ std::string step_html(const PredictedStep& step, const Estimate& estimate, const
   report.estimate = &estimate;
   report.pipeline = spans;
   report.derivations = derivations;
-  report.search = found.search;
-  report.elapsed = found.elapsed;
-  report.runs = found.runs;
-  report.sites = found.sites;
+  report.found = found;
   // Of a step whose expanded graph is too large, the page leaves it out.
   if (auto sent = traffic(step)) report.traffic = std::move(*sent);
   return html_report(report);

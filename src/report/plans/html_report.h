@@ -18,29 +18,26 @@
 
 namespace orrery {
 
+// The search that found a step, and what else is known of it.
+struct FoundBy {
+  const SearchResult* search = nullptr;   // of which the step is the winner
+  Seconds elapsed = {};                   // of the search; zero: not stated
+  std::span<const HealthyRun> runs = {};  // of the plans of the search, or of the estimate
+  const AcrossSites* sites = nullptr;
+};
 // Only `estimate` is needed; a part without data is left out.
 struct HtmlReport {
   Subject subject;
   const Estimate* estimate = nullptr;
   std::span<const PipelineSpan> pipeline = {};
   std::span<const Derivation> derivations = {};
-  const SearchResult* search = nullptr;   // of which `estimate` is the winner
-  Seconds elapsed = {};                   // of the search; zero: not stated
-  std::span<const HealthyRun> runs = {};  // of the plans of the search, or of the estimate
-  const AcrossSites* sites = nullptr;
+  FoundBy found = {};
   std::optional<StepTraffic> traffic = {};
   std::vector<std::string> notes = {};  // sentences shown below the headline
 };
 
 std::string html_report(const HtmlReport& report);
 
-// The search that found a step, and what else is known of it.
-struct FoundBy {
-  const SearchResult* search = nullptr;
-  Seconds elapsed = {};
-  std::span<const HealthyRun> runs = {};
-  const AcrossSites* sites = nullptr;
-};
 // The whole report of a predicted step, of which `estimate` is.
 std::string step_html(const PredictedStep& step, const Estimate& estimate,
                       const FoundBy& found = {});

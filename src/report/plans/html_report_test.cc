@@ -27,8 +27,7 @@ std::string page(const Subject& subject = sample_subject()) {
                       .estimate = &e,
                       .pipeline = spans,
                       .derivations = kDerivations,
-                      .search = &r,
-                      .elapsed = Seconds(3.2),
+                      .found = {.search = &r, .elapsed = Seconds(3.2)},
                       .notes = {"the published run reached 400 TFLOP/s"}});
 }
 
@@ -128,7 +127,8 @@ TEST(HtmlReport, SaysThatNothingFits) {
   const Estimate e = sample_estimate();
   SearchResult r;
   r.least_memory = sample_search_result().near_misses;
-  const std::string html = html_report({.subject = sample_subject(), .estimate = &e, .search = &r});
+  const std::string html =
+      html_report({.subject = sample_subject(), .estimate = &e, .found = {.search = &r}});
   EXPECT_THAT(html, HasSubstr("No plan fits"));
   EXPECT_EQ(unbalanced(markup(html)), "");
 }

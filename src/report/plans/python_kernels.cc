@@ -115,7 +115,7 @@ class FunctionTimes : public KernelTimes {
     Result<double> value = function_(asked);
     if (value && !(*value > 0)) {
       value =
-          bad_input(fmt::format("kernel_time returned {}, not a time above 0 s", *value), file_);
+          bad_input(fmt::format("kernel_time returned {}, which is not above 0 s", *value), file_);
     }
     const std::lock_guard lock(mutex_);
     if (!value) {
@@ -135,7 +135,7 @@ class FunctionTimes : public KernelTimes {
   }
 
   [[nodiscard]] std::string source() const override {
-    return "times of kernels: as kernel_time of " + file_ + " says";
+    return "kernel times: from kernel_time in " + file_;
   }
 
  private:
@@ -159,11 +159,11 @@ std::shared_ptr<KernelTimes> kernel_times(
   return std::make_shared<FunctionTimes>(std::move(function), std::move(file));
 }
 
-Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file, int count,
+Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file,
                                                          Interpreters where,
                                                          const PythonLimits& limits) {
   ORRERY_TRY(std::shared_ptr<UserFunctions> functions,
-             UserFunctions::load_file(file, count, where, limits));
+             UserFunctions::load_file(file, 1, where, limits));
   if (!functions->has("kernel_time")) {
     return bad_input("does not define kernel_time", file,
                      "write def kernel_time(kernel): return kernel.predicted_s");

@@ -3,7 +3,7 @@
 //   def kernel_time(kernel):
 //       """Seconds of one kernel; kernel.predicted_s is what the cost model says."""
 //
-// It is asked once for each distinct kernel. docs/python.md lists the keys of `kernel`.
+// It is asked about each distinct kernel, and must always give the same answer. docs/python.md lists the keys of `kernel`.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,9 @@ Value kernel_json(const AskedKernel& asked);
 std::shared_ptr<KernelTimes> kernel_times(
     std::function<Result<double>(const AskedKernel&)> function, std::string file);
 
-// `count` interpreters. Errors: the file cannot be read or loaded, or defines no kernel_time.
-Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file, int count,
+// From a file, in one interpreter: few kernels are distinct. Errors: the file cannot be read or
+// loaded, or defines no kernel_time.
+Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file,
                                                          Interpreters where,
                                                          const PythonLimits& limits);
 

@@ -35,7 +35,7 @@ TEST(KernelTimes, ThoseOfTheCostModelChangeNoBit) {
   EXPECT_EQ(plain->folded.time, same->folded.time);
   EXPECT_EQ(simulated(same->costs, Folding::expanded)->time, same->folded.time);
   EXPECT_THAT(same->priced->cache.context().assumed,
-              testing::Contains(testing::HasSubstr("kernel_time of test")));
+              testing::Contains(testing::HasSubstr("kernel_time in test")));
 }
 
 TEST(KernelTimes, SlowerKernelsMakeALongerStepAndFoldedStillEqualsExpanded) {
@@ -68,9 +68,41 @@ TEST(KernelTimes, WhatTheFunctionRefusesIsTheErrorOfTheStepAndOfTheSearch) {
     EXPECT_THAT(step.error().text(), testing::HasSubstr("\"kind\":"));
     SearchOptions options;
     options.threads = 2;
-    const auto found = search(scenario, {}, options, Catalog::built_in());
-    ASSERT_FALSE(found);
-    EXPECT_THAT(found.error().text(), testing::HasSubstr("above 0"));
+    for (const bool judged : {false, true}) {
+      if (judged) {
+        options.judge = [](const Estimate& e) -> Result<std::optional<double>> {
+          return std::optional(e.step_time.value());
+        };
+      }
+      const auto found = search(scenario, {}, options, Catalog::built_in());
+      ASSERT_FALSE(found);
+      EXPECT_THAT(found.error().text(), testing::HasSubstr("above 0"));
+    }
+  }
+}
+
+// Some kernels are priced only when the graph is made.
+TEST(KernelTimes, NoKernelOfAStepIsRefusedInSilence) {
+  std::vector<double> bytes;
+  const auto with = [&](const Function& function) {
+    Scenario s = scenario_of(function);
+    s.plan.pp = 1;
+    s.plan.tp = 1;
+    s.plan.zero = 3;
+    s.software = *load_software(Catalog::built_in(), "torchtitan");
+    return predict(s, Catalog::built_in());
+  };
+  ASSERT_TRUE(with([&](const AskedKernel& k) -> Result<double> {
+    if (std::holds_alternative<std::monostate>(k.kernel.shape)) {
+      bytes.push_back(k.kernel.bytes.value());
+    }
+    return k.predicted.value();
+  }));
+  ASSERT_FALSE(bytes.empty());
+  for (const double refused : bytes) {
+    EXPECT_FALSE(with([&](const AskedKernel& k) -> Result<double> {
+      return k.kernel.bytes.value() == refused ? 0 : k.predicted.value();
+    })) << refused;
   }
 }
 
