@@ -1,6 +1,6 @@
 // The published model of MAD-Max (arXiv 2310.02784; facebookresearch/ScaleExplorer, madmax/) for
-// recommendation models, as an independent oracle: restated here from its equations, it gives what the
-// published tool prints, to the last printed digit. Our own model shares none of this code;
+// recommendation models, as an independent oracle: restated here from its equations, it gives what
+// the published tool prints, to the last printed digit. Our own model shares none of this code;
 // docs/recommendation.md says where the two differ.
 //
 // Restated: bandwidths without latency or (n - 1) / n; one stream that computes and one that
@@ -225,8 +225,8 @@ TEST(MadMaxOracle, ExposesAsMuchCommunicationAsPublished) {
   EXPECT_NEAR(exposed({{tp, 128}}), 98.55, 0.005);
 }
 
-// The searches of the paper's abstract: 2.24 and 5.27 times over fully sharded data parallelism; the
-// published code gives 2.261 and 5.233.
+// The searches of the paper's abstract: 2.24 and 5.27 times over fully sharded data parallelism;
+// the published code gives 2.261 and 5.233.
 TEST(MadMaxOracle, FindsThePublishedGainsOverFullySharded) {
   const auto time = [](std::vector<Level> mlp, bool trains) {
     return MadMax({.mlp = std::move(mlp), .trains = trains, .experts = true}).answer().iteration_ms;

@@ -104,8 +104,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
     // Experts that expert parallelism does not divide are replicated as dense weights are.
-    const bool expert = op.kind == OperatorKind::grouped_gemm &&
-                        op.parameter_axis == LogicalAxis::experts;
+    const bool expert =
+        op.kind == OperatorKind::grouped_gemm && op.parameter_axis == LogicalAxis::experts;
     const bool frozen = op.frozen || !trains;
     RankParameters& of = frozen ? out.frozen : out.trained;
     if (op.kind == OperatorKind::embedding_bag) {

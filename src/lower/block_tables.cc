@@ -1,19 +1,22 @@
-// Embedding tables that are divided over the expert-parallel ranks (lower/block_lowering.h): look-up
-// with sum pooling, the exchanges of look-ups, vectors and gradients, and the update of the rows.
+// Embedding tables that are divided over the expert-parallel ranks (lower/block_lowering.h):
+// look-up with sum pooling, the exchanges of look-ups, vectors and gradients, and the update of the
+// rows.
 //
 //   forward    look-ups travel to the ranks that hold the rows (all-to-all), or did so beside the
-//              largest layer of the batch before; rows are read and summed; vectors travel to the ranks of their samples:
+//              largest layer of the batch before; rows are read and summed; vectors travel to the
+//              ranks of their samples:
 //              an all-to-all where a rank holds all rows of a feature, a reduce-scatter where each
-//              holds some. Both run beside whatever stands between the look-up and the operator that
-//              needs the vectors: the bottom MLP.
+//              holds some. Both run beside whatever stands between the look-up and the operator
+//              that needs the vectors: the bottom MLP.
 //   backward   gradients travel back the same ways (all-to-all, all-gather) beside the backward of
-//              the bottom MLP; one chain of kernels sorts the look-ups, adds up the gradients of each
-//              row and updates it with its optimizer. Tables have no gradients that are kept or
-//              reduced.
+//              the bottom MLP; one chain of kernels sorts the look-ups, adds up the gradients of
+//              each row and updates it with its optimizer. Tables have no gradients that are kept
+//              or reduced.
 //
-// Source: pytorch/torchrec, torchrec/distributed/embeddingbag.py and train_pipeline (the look-ups of
-// the next batch are distributed during this one); pytorch/FBGEMM, fbgemm_gpu split table batched
-// embedding kernels (fused backward and optimizer). What is summed over ranks is arXiv 1906.00091 s.4.
+// Source: pytorch/torchrec, torchrec/distributed/embeddingbag.py and train_pipeline (the look-ups
+// of the next batch are distributed during this one); pytorch/FBGEMM, fbgemm_gpu split table
+// batched embedding kernels (fused backward and optimizer). What is summed over ranks is arXiv
+// 1906.00091 s.4.
 // Not modelled: that two collectives of different groups share the links while both run.
 #include <algorithm>
 #include <string_view>
@@ -23,8 +26,8 @@
 namespace orrery {
 namespace {
 
-// Kernels of a look-up: the received look-ups are permuted by table, lengths become offsets, rows are
-// read. Of an update: look-ups are sorted in four passes, runs are found, rows are updated.
+// Kernels of a look-up: the received look-ups are permuted by table, lengths become offsets, rows
+// are read. Of an update: look-ups are sorted in four passes, runs are found, rows are updated.
 constexpr int kLookUpKernels = 3;
 constexpr int kUpdateKernels = 6;
 
@@ -72,8 +75,8 @@ void BlockLowering::receive_pooled(PassBuilder& out) {
   pooled_.clear();
 }
 
-// Look-ups of the next batch that travel beside an operator of this one: a third beside its forward,
-// the rest beside its backward, which is twice as long.
+// Look-ups of the next batch that travel beside an operator of this one: a third beside its
+// forward, the rest beside its backward, which is twice as long.
 void BlockLowering::prefetch(PassBuilder& out, const Operator& op, Phase phase) {
   if (op.kind == OperatorKind::embedding_bag || op.bags.indices <= Bytes(0)) return;
   Communication c = within_tables(CollectiveKind::all_to_all, op.bags.indices * extent(op.m));

@@ -127,13 +127,14 @@ struct AttentionCore {
 // What tensor parallelism must communicate around an operator. `column` operators need the whole
 // sequence of their input (all-gather before F, reduce-scatter after B under sequence parallelism;
 // all-reduce after B without); `row` operators leave partial sums (reduce-scatter or all-reduce
-// after F). `dispatch` and `combine` mark expert all-to-alls. `pooled` marks the operator that needs
-// the vectors of embedding tables which other ranks hold. Which collective is used is the plan's.
+// after F). `dispatch` and `combine` mark expert all-to-alls. `pooled` marks the operator that
+// needs the vectors of embedding tables which other ranks hold. Which collective is used is the
+// plan's.
 enum class Boundary { none, column, row, dispatch, combine, pooled };
 
-// What the embedding tables that one rank holds cost it: of the rank with the most to do where ranks
-// differ. Amounts "of a sample" are multiplied by the samples of one rank (`m` of the operator), of
-// which there are as many on each of the other ranks that exchange with it.
+// What the embedding tables that one rank holds cost it: of the rank with the most to do where
+// ranks differ. Amounts "of a sample" are multiplied by the samples of one rank (`m` of the
+// operator), of which there are as many on each of the other ranks that exchange with it.
 struct EmbeddingBags {
   Bytes looked_up;         // of a sample: read and written by the forward, indices included
   Bytes updated;           // of a sample: read and written by the backward with its fused optimizer

@@ -79,7 +79,8 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
   if (space.modules.empty()) {
     space.modules = {scenario.plan.recompute_modules};
     if (scenario.plan.recompute_modules.empty()) {
-      // What Megatron-Core discards and makes again, which costs little, with and without attention.
+      // What Megatron-Core discards and makes again, which costs little, with and without
+      // attention.
       std::vector<RecomputeModule> cheap;
       for (const RecomputeModule m :
            {RecomputeModule::layernorm, RecomputeModule::mla_up_proj, RecomputeModule::moe_act}) {

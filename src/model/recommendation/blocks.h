@@ -8,9 +8,9 @@
 //
 // Tensor parallelism divides the layers of an MLP in turn by columns and by rows, with a sum over
 // ranks behind every second one (arXiv 1909.08053 s.3); a last layer without a partner is not
-// divided. Experts of the top MLP are held by every rank. All products have biases, but for the first
-// matrix of a low-rank cross layer and a transformer's (facebookresearch/dlrm, dlrm_s_pytorch.py;
-// pytorch/torchrec, torchrec/modules/crossnet.py).
+// divided. Experts of the top MLP are held by every rank. All products have biases, but for the
+// first matrix of a low-rank cross layer and a transformer's (facebookresearch/dlrm,
+// dlrm_s_pytorch.py; pytorch/torchrec, torchrec/modules/crossnet.py).
 //
 // Not counted: how vectors become the tokens of a transformer, which no source states.
 #pragma once

@@ -1,8 +1,8 @@
 // Recommendation models as a family: embedding tables that ranks share, MLPs that they replicate.
 //
-// The world is the data-parallel axis of the MLPs. Tables are divided over the same ranks, as experts
-// are: over `ep` of them, so that with fewer than all there are groups that hold the same tables (two
-// dimensional sharding). A sequence is one sample, 1 token long.
+// The world is the data-parallel axis of the MLPs. Tables are divided over the same ranks, as
+// experts are: over `ep` of them, so that with fewer than all there are groups that hold the same
+// tables (two dimensional sharding). A sequence is one sample, 1 token long.
 #pragma once
 
 #include "model/family.h"

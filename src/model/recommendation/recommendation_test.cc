@@ -54,8 +54,8 @@ double tables_parameters(const Recommender& r) {
   return sum;
 }
 
-// Published counts, to their printed digits. Those of experts and transformers are MAD-Max's own: the
-// entries leave them out.
+// Published counts, to their printed digits. Those of experts and transformers are MAD-Max's own:
+// the entries leave them out.
 TEST(RecommendationModels, ParametersAndFlopsAreThePublishedOnes) {
   std::size_t models = 0;
   for (const std::string& name : Catalog::built_in().names("recommendation")) {
@@ -169,8 +169,8 @@ TEST(TablePlacement, EqualTablesAreEven) {
   EXPECT_EQ(p.bags.optimizer_state, Bytes(4e6));
 }
 
-// No placement is below the bound of the linear program, the mean; none that the planner chooses for
-// free tables is slower than any of one kind.
+// No placement is below the bound of the linear program, the mean; none that the planner chooses
+// for free tables is slower than any of one kind.
 TEST(TablePlacement, IsNeverBelowTheBound) {
   Recommender r = *recommender_of(catalog_model("dlrm-dcnv2-mlperf"));
   for (const std::int64_t ranks : {1, 2, 8, 64, 128, 1000}) {

@@ -1,9 +1,9 @@
 // The numbers that a recommendation model is built from: embedding tables, a bottom MLP for dense
 // features, an interaction of all vectors, and a top MLP for each task.
 //
-// A sample is one row of a batch: dense features, and for each table a bag of look-ups whose rows are
-// added up. Source of the design: DLRM, arXiv 1906.00091; DCN v2, arXiv 2008.13535; the models of
-// MAD-Max, arXiv 2310.02784 (transformer as interaction, experts in the top MLP).
+// A sample is one row of a batch: dense features, and for each table a bag of look-ups whose rows
+// are added up. Source of the design: DLRM, arXiv 1906.00091; DCN v2, arXiv 2008.13535; the models
+// of MAD-Max, arXiv 2310.02784 (transformer as interaction, experts in the top MLP).
 #pragma once
 
 #include <cstdint>

@@ -202,7 +202,8 @@ class Placer {
     return out;
   }
 
-  // Prices a choice, keeps it if it is the best so far, and says which tables its busiest rank holds.
+  // Prices a choice, keeps it if it is the best so far, and says which tables its busiest rank
+  // holds.
   struct Considered {
     std::vector<std::size_t> busiest;  // tables of the rank that has most to do, or no room
     double imbalance = 1;

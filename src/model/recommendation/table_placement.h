@@ -2,36 +2,38 @@
 //
 // Every table gets a kind of division (recommender.h, TableSharding); whole tables and pieces of
 // their width are put on ranks, largest first, each on the rank that has least to do (in seconds of
-// memory and network) among those with room. Tables whose division is automatic begin whole, or replicated where
+// memory and network) among those with room. Tables whose division is automatic begin whole, or
+// replicated where
 //
 //   4 * 2 P / X + 40 P / M  <  2 b w a / X      (seconds; P parameters, b samples of a rank)
 //
 // holds, that is, where reducing and applying a dense gradient costs less than exchanging vectors.
-// Then the busiest rank's largest piece is halved along its width, down to 32 bytes, or cut by rows,
-// as long as that makes ranks more equal; of all placements seen, and of the ones in which all
-// automatic tables are divided alike, the one with the least
+// Then the busiest rank's largest piece is halved along its width, down to 32 bytes, or cut by
+// rows, as long as that makes ranks more equal; of all placements seen, and of the ones in which
+// all automatic tables are divided alike, the one with the least
 //
 //   t = max over ranks (bytes read and written) / M + 2 exchanged bytes / X + dense gradients
 //
-// is taken. M is the bandwidth of memory, X that of the exchange. t only chooses: the step is priced
-// by the lowering, from the amounts of the placement (model/operator.h, EmbeddingBags).
+// is taken. M is the bandwidth of memory, X that of the exchange. t only chooses: the step is
+// priced by the lowering, from the amounts of the placement (model/operator.h, EmbeddingBags).
 //
-//   work on a rank, of S look-ups of a piece w wide with rows of e bytes and vectors of a bytes:
+//   work on a rank, of S look-ups of a piece w wide; an element has e bytes in rows, a in vectors:
 //     forward   S (ceil32(w e) + 8) + bags w a
-//     update    96 S + bags w a + 2 D (ceil32(w e) + state),   D = n (1 - exp(-S / n)) distinct rows
+//     update    96 S + bags w a + 2 D (ceil32(w e) + state);  D = n (1 - exp(-S / n)) rows differ
 //
 // ceil32: memory is read in sectors of 32 bytes. 96: each of four passes of a radix sort reads and
-// writes 12 bytes of every look-up, a 64-bit row and a 32-bit bag. A bag's gradient is read once from
-// memory, then from the cache. D holds for uniform look-ups; skewed ones have fewer, so this is an
-// upper bound. Otherwise caches are not counted: a row looked up twice costs twice.
+// writes 12 bytes of every look-up, a 64-bit row and a 32-bit bag. A bag's gradient is read once
+// from memory, then from the cache. D holds for uniform look-ups; skewed ones have fewer, so this
+// is an upper bound. Otherwise caches are not counted: a row looked up twice costs twice.
 //
-// The bound: if tables could be cut anywhere, the linear program "least load of the busiest rank, all
-// tables placed, memory of no rank exceeded" has the value mean load whenever the tables fit at all,
-// because equal shares of every table on all ranks satisfy every constraint. The busiest rank is
-// compared with it.
+// The bound: if tables could be cut anywhere, the linear program "least load of the busiest rank,
+// all tables placed, memory of no rank exceeded" has the value mean load whenever the tables fit at
+// all, because equal shares of every table on all ranks satisfy every constraint. The busiest rank
+// is compared with it.
 //
 // Source: pytorch/torchrec, torchrec/distributed/planner (kinds of sharding, greedy partition by
-// performance, 15 % of memory reserved). Not modelled: table-row-wise sharding, tables in host memory.
+// performance, 15 % of memory reserved). Not modelled: table-row-wise sharding, tables in host
+// memory.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
-// What TorchRec's planner thinks one piece of an embedding table costs, to compare its plans with ours.
+// What TorchRec's planner thinks one piece of an embedding table costs, to compare its plans with
+// ours.
 //
 // The equations of pytorch/torchrec, torchrec/distributed/planner/shard_estimators.py (commit
 // d95efd61, EmbeddingPerfEstimator; parts and sizes of exchanged elements as in its test of commit
 // 06572ad2), with the constants of constants.py. For a batch of B samples a rank, L look-ups of a
 // sample, n ranks, w columns of e bytes, and device bandwidth M:
 //
-//   read     table, column: 8 B L n       row: 8 B L       data: 8 B L        (row: B L / n a rank)
-//   look-up  table, column: B L n max(w, 32) e;  the others without the 32 and the n of whole tables
-//   written  B n w o for sums of o bytes; of sequences B L n w o
+//   read     table, column: 8 B L n;  row and data: 8 B L;  table-row: 8 B L n / ranks of a node
+//   look-up  as many look-ups times w e; of whole tables and columns times max(w, 32) e
+//   written  B n w o for sums of o bytes; of sequences what is read times w o; data: B w e
 //   forward  (read + look-up + written) p / M,    p = 1.15 below 128 columns, 1.75 below 64; else 1
 //            (whole tables and columns only)
 //   exchange written / bandwidth, inside the node if it holds all ranks; table-row-wise both ways
@@ -23,8 +24,8 @@
 namespace orrery {
 
 enum class TorchRecSharding { table_wise, column_wise, row_wise, table_row_wise, data_parallel };
-// Where the rows lie: in memory of the accelerator (data-parallel: dense), of the host, or of the host
-// with a cache of `caching_ratio` of them.
+// Where the rows lie: in memory of the accelerator (data-parallel: dense), of the host, or of the
+// host with a cache of `caching_ratio` of them.
 enum class TorchRecKernel { fused, dense, fused_uvm, fused_uvm_caching };
 
 struct TorchRecShard {

@@ -1,5 +1,6 @@
 // ExpectedPerf numbers: pytorch/torchrec (BSD-3-Clause), torchrec/distributed/planner/tests/
-// test_shard_estimators.py, commit 06572ad2: two ranks of one node, 512 samples a rank, one look-up.
+// test_shard_estimators.py, commit 06572ad2: two ranks of one node, 512 samples a rank, one
+// look-up.
 #include "model/recommendation/torchrec_costs.h"
 
 #include <gtest/gtest.h>

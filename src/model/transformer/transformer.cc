@@ -139,7 +139,8 @@ const Architecture* architecture_of(const Model& model) {
 
 Result<Model> with_adapters(const Model& model, const Adapters& adapters) {
   if (architecture_of(model) == nullptr) {
-    return unsupported("adapters are for transformers; " + model.name + " is another kind of model");
+    return unsupported("adapters are for transformers; " + model.name +
+                       " is another kind of model");
   }
   Architecture architecture = *architecture_of(model);
   architecture.adapters = adapters;

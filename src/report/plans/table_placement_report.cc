@@ -126,8 +126,7 @@ inline constexpr auto kResults<ReportedTables> = table<ReportedTables>(
 
 template <>
 inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
-    "tables", "Where the embedding tables of a model lie.",
-    schema_version<ReportedPlacement, 1>(),
+    "tables", "Where the embedding tables of a model lie.", schema_version<ReportedPlacement, 1>(),
     constant<ReportedPlacement>("kind", "what the document is", "tables"),
     field<&ReportedPlacement::model>("model", "whose tables they are"),
     field<&ReportedPlacement::cluster>("cluster", "that holds them"),

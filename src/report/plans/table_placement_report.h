@@ -1,4 +1,5 @@
-// Where the embedding tables of a recommendation model lie, as text and as the JSON of `orrery tables`.
+// Where the embedding tables of a recommendation model lie, as text and as the JSON of `orrery
+// tables`.
 // Beside each table: what the planner of TorchRec thinks such a piece costs.
 #pragma once
 
