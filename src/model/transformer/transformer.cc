@@ -139,7 +139,8 @@ const Architecture* architecture_of(const Model& model) {
 
 Result<Model> with_adapters(const Model& model, const Adapters& adapters) {
   if (architecture_of(model) == nullptr) {
-    return bad_input("model '" + model.name + "' is no transformer with layers that can be adapted");
+    return bad_input("model '" + model.name +
+                     "' is no transformer with layers that can be adapted");
   }
   Architecture architecture = *architecture_of(model);
   architecture.adapters = adapters;
