@@ -153,8 +153,7 @@ class BlockLowering {
   }
   // A convolution's is one too: of the gradient of its output with as many taps.
   [[nodiscard]] Kernel input_gradient(const Operator& op) const {
-    return product(op, extent(op.m), extent(op.k) / op.input_reuse,
-                   extent(op.n) * op.input_reuse);
+    return product(op, extent(op.m), extent(op.k) / op.input_reuse, extent(op.n) * op.input_reuse);
   }
   // Of two activations, which narrow recipes leave in 16 bits.
   [[nodiscard]] Kernel batched_product(const Operator& op) const {
