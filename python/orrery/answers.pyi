@@ -521,6 +521,8 @@ class GenerationRow(Record):
     """file and line"""
     what: str
     """in words"""
+    plan: str
+    """in its text form"""
     measured_s: float
     """of the image, video or step"""
     predicted_s: float | None

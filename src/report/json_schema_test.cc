@@ -191,6 +191,9 @@ TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
               testing::IsEmpty());
   StepFlows flows;
   flows.axes.emplace_back();
+  OperatorShares operators;
+  operators.operators.emplace_back();
+  operators.attention.emplace_back();
   const Value explained =
       estimate_json(with_empty_figures(), sample_subject(),
                     {.explained = {{{"mfu", "a / b", "1 / 2", "50 %", "a paper"}}},
@@ -198,7 +201,8 @@ TEST(JsonSchema, EstimateHasExactlyTheDocumentedKeys) {
                      .traffic = {{{{"tensor", {Bytes(1)}}}, {{"nvlink", Bytes(1), 0.5}}}},
                      .flows = flows,
                      .numerics = {{{{"gradients"}}, {{}}}},
-                     .run = priced_run()});
+                     .run = priced_run(),
+                     .operators = operators});
   EXPECT_THAT(Checker(rules).problems(explained), testing::IsEmpty());
 }
 

@@ -31,8 +31,8 @@ TEST(EstimateJson, BreakdownAddsUpToTheStepTimeExactly) {
   std::mt19937_64 random(2);
   for (int draw = 0; draw < 200; ++draw) {
     Estimate e = sample_estimate();
-    for (Picoseconds& time : e.breakdown.time) {
-      time = Picoseconds(static_cast<double>(random() % 3'000'000'000'001));
+    for (std::size_t c = 0; c < kCategories; ++c) {
+      e.breakdown.time[c] = Picoseconds(static_cast<double>(random() % 3'000'000'000'001));
     }
     e.step_time = e.breakdown.total().seconds();
     const auto document = parse_json(to_json(estimate_json(e, sample_subject())), "e.json");
