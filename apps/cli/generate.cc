@@ -1,9 +1,11 @@
 // orrery generate: how long an image or a video takes to make.
 #include "generate.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -42,6 +44,10 @@ void add_generate(CLI::App* app, GenerateOptions& g) {
 Result<int> generate_command(const GenerateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   if (!options.measured.empty()) {
+    if (!options.question.model.empty() || !options.question.cluster.empty()) {
+      return bad_input("predicts the rows of its file, not a model on a cluster", "--measured",
+                       "leave out the model and --on");
+    }
     std::vector<CommaSeparated> tables;
     for (const std::string& file : options.measured) {
       ORRERY_TRY(const std::string text, read_file(file));
@@ -56,12 +62,17 @@ Result<int> generate_command(const GenerateOptions& options, const Common& commo
   if (options.question.model.empty()) {
     return bad_input("no model is given", "", "write orrery generate flux-dev --on h100-sxm:1");
   }
-  ORRERY_TRY(const auto spec, ask(options.question, catalog));
+  ORRERY_TRY(Spec spec, ask(options.question, catalog));
+  if (!spec.scenario.software_stated) {
+    ORRERY_TRY(SoftwareProfile usual, load_software(catalog, "diffusers"));
+    choose_software(spec, std::move(usual));
+  }
   GenerationQuestion question;
   question.images = options.images;
   question.steps = options.steps;
   if (!options.guidance.empty()) question.guidance = options.guidance == "on";
   question.evaluated = options.evaluated;
+  question.micro_batch_stated = std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
   ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
   const int printed =
       print(common.json ? to_json(generation_json(made)) : generation_text(made, text_style()));

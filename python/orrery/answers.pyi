@@ -502,6 +502,8 @@ class Generation(Record):
     """accelerators"""
     plan: Plan
     """of the denoiser"""
+    software: str
+    """the profile of the framework"""
     time_s: float
     """of all parts, one after the other"""
     memory_bytes: int
@@ -1480,7 +1482,7 @@ class Tables(Record):
     ranks: int
     """that share them"""
     imbalance: float
-    """seconds of the busiest rank over the mean, the bound of the linear relaxation"""
+    """seconds of the busiest rank over the mean of this placement"""
     busiest_memory_bytes: float
     """tables and optimizer states of the fullest rank"""
     mean_memory_bytes: float

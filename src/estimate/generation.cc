@@ -22,9 +22,9 @@ struct RunPart {
   Bytes weights;
 };
 
-// A forward of a batch, priced.
-Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, double times,
-                    const Catalog& catalog) {
+// A forward of a batch, priced; `images` are made of it.
+Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, std::int64_t images,
+                    double times, const Catalog& catalog) {
   scenario.training.workload = Workload::forward;
   scenario.training.global_batch = batch;
   ORRERY_TRY(const PredictedStep step, predict(std::move(scenario), catalog));
@@ -50,14 +50,14 @@ Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, dou
   if (const ImageModel* image = image_model_of(step.model()); image && !image->autoencoder) {
     // The output of the ranks that share an image, or its two evaluations.
     const CostContext& costs = step.priced->cache.context();
-    const double images = static_cast<double>(batch) / static_cast<double>(step.plan().dp);
+    const double of_replica = static_cast<double>(batch) / static_cast<double>(step.plan().dp);
     const Bytes latent = tensor_element_size(training.precision) *
-                         (std::max(1.0, images) * static_cast<double>(image->out_channels) *
+                         (std::max(1.0, of_replica) * static_cast<double>(image->out_channels) *
                           latent_of(*image).positions());
     if (step.plan().cp > 1) {
       part.once += costs.communicate(CollectiveKind::all_gather, latent, step.costs.layout->cp);
     }
-    if (step.plan().dp > 1) {
+    if (step.plan().dp > images) {
       part.once +=
           costs.communicate(CollectiveKind::all_gather, latent * 2, step.costs.layout->dense_shard);
     }
@@ -66,14 +66,15 @@ Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, dou
   return out;
 }
 
-// A network that runs whole on one rank.
-Scenario on_one_rank(const Scenario& scenario, Model model) {
+// A network that runs whole on one rank, on a batch at once.
+Scenario on_one_rank(const Scenario& scenario, Model model, std::int64_t batch) {
   Scenario out = scenario;
   out.model = std::move(model);
   out.cluster.accelerators = 1;
   Plan plan;
   plan.attention = scenario.plan.attention;
   plan.zero = 0;
+  plan.micro_batch = batch;
   out.plan = plan;
   out.training.sequence_length = 0;
   out.training.source_length = 0;
@@ -109,7 +110,7 @@ Result<void> judge(const GenerationQuestion& q, const Scenario& scenario, std::i
     const std::int64_t batch = q.images * evaluations;
     if (batch % dp != 0) {
       refuse(
-          fmt::format("dp {} does not divide the {} evaluations of a step ({} {}, {}): some "
+          fmt::format("dp {} does not divide the evaluations of a step, {} ({} {}, {}): some "
                       "replicas would have "
                       "nothing to do; divide an image by cp or tp, or make more images",
                       dp, batch, q.images, q.images == 1 ? "image" : "images",
@@ -129,7 +130,11 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     return bad_input("model '" + asked.model.name + "' is no denoiser of images", "",
                      "orrery catalog generation lists some");
   }
-  const Sampling sampling = image->sampling.value_or(Sampling{});
+  Sampling sampling = image->sampling.value_or(Sampling{});
+  // A distilled model is told the guidance and evaluated once.
+  if (!image->sampling && image->transformer) {
+    sampling.guidance = !image->transformer->guidance_embedding;
+  }
   Generation out;
   out.model = asked.model.name;
   out.image = image->image;
@@ -140,57 +145,57 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
   ORRERY_RETURN_IF_ERROR(judge(q, asked, q.steps != 0 ? q.steps : out.steps, evaluations));
   if (!image->sampling) {
     out.assumed.push_back(fmt::format(
-        "{} steps and a prompt encoded elsewhere: the model's description has no `sampling`",
-        out.steps));
+        "{} steps {} guidance, a prompt encoded elsewhere and no decoder: the model's description "
+        "has no `sampling`",
+        out.steps, out.guidance ? "with" : "without"));
   }
   const std::int64_t batch = q.images * evaluations;
+  const std::int64_t ranks = asked.plan.tp * asked.plan.cp * asked.plan.pp;
+  const std::int64_t gpus = asked.cluster.accelerators;
+  const std::int64_t dp = asked.plan.dp > 0            ? asked.plan.dp
+                          : ranks > 0 && gpus >= ranks ? gpus / ranks
+                                                       : 1;
   std::vector<RunPart> runs;
   for (const std::string& name : sampling.text_encoders) {
     ORRERY_TRY(Model encoder, at("sampling.text_encoders", load_model(name, catalog)));
-    Scenario scenario = on_one_rank(asked, without_logits(std::move(encoder)));
+    const std::int64_t prompts = std::max<std::int64_t>(1, batch / dp);
+    Scenario scenario = on_one_rank(asked, without_logits(std::move(encoder)), prompts);
     scenario.training.sequence_length =
         std::min(usual_sequence_length(scenario.model), image->text.tokens);
-    ORRERY_TRY(RunPart part, run(std::move(scenario), "text encoder", batch, 1, catalog));
+    ORRERY_TRY(RunPart part,
+               run(std::move(scenario), "text encoder", prompts, prompts, 1, catalog));
     runs.push_back(std::move(part));
   }
-  std::vector<Model> denoisers = {asked.model};
-  for (const std::string& name : sampling.cascade) {
-    ORRERY_TRY(Model next, at("sampling.cascade", load_model(name, catalog)));
-    denoisers.push_back(std::move(next));
-  }
-  std::int64_t dp = 1;
-  for (Model& model : denoisers) {
+  {
     Scenario scenario = asked;
-    scenario.model = std::move(model);
-    const std::int64_t ranks = asked.plan.tp * asked.plan.cp * asked.plan.pp;
-    if (scenario.plan.micro_batch == 1 && ranks > 0) {  // all of a replica's evaluations at once
-      const std::int64_t replicas = std::max<std::int64_t>(
-          1, asked.plan.dp > 0 ? asked.plan.dp : asked.cluster.accelerators / ranks);
-      scenario.plan.micro_batch = std::max<std::int64_t>(1, batch / replicas);
+    // All of a replica's evaluations at once, but one after the other through a pipeline.
+    if (!q.micro_batch_stated && scenario.plan.pp == 1) {
+      scenario.plan.micro_batch = std::max<std::int64_t>(1, batch / dp);
     }
-    double steps = static_cast<double>(out.steps);
-    if (const ImageModel* own = image_model_of(scenario.model);
-        out.gpus > 0 && own && own->sampling) {
-      steps = static_cast<double>(own->sampling->steps);  // of what follows in a cascade
-    }
-    ORRERY_TRY(RunPart part,
-               run(std::move(scenario), "denoiser", batch, steps * q.evaluated, catalog));
-    if (out.gpus == 0) {
-      out.plan = part.figures.plan;
-      out.software = part.figures.software;
-      out.gpus = part.figures.gpus;
-      out.memory_capacity = part.figures.memory_capacity;
-      dp = part.figures.plan.dp;
-    }
+    ORRERY_TRY(RunPart part, run(std::move(scenario), "denoiser", batch, q.images,
+                                 static_cast<double>(out.steps) * q.evaluated, catalog));
+    out.plan = part.figures.plan;
+    out.software = part.figures.software;
+    out.gpus = part.figures.gpus;
+    out.memory_capacity = part.figures.memory_capacity;
+    for (const std::string& line : part.figures.assumed) out.assumed.push_back(line);
     runs.push_back(std::move(part));
   }
   if (!sampling.decoder.empty()) {
     ORRERY_TRY(const Model own, at("sampling.decoder", load_model(sampling.decoder, catalog)));
+    const ImageModel* decodes = image_model_of(own);
+    if (decodes == nullptr || !decodes->autoencoder ||
+        decodes->autoencoder->half != AutoencoderHalf::decoder ||
+        decodes->in_channels != image->out_channels) {
+      return bad_input(fmt::format("'{}' is not a decoder of latents with {} channels",
+                                   sampling.decoder, image->out_channels),
+                       "sampling.decoder", "orrery catalog generation lists decoders");
+    }
     ORRERY_TRY(Model decoder, at("sampling.decoder", with_image(own, image->image)));
-    const std::int64_t replicas = std::max<std::int64_t>(1, dp / evaluations);
+    const std::int64_t replicas = std::min(dp, q.images);
     const std::int64_t images = (q.images + replicas - 1) / replicas;
-    ORRERY_TRY(RunPart part,
-               run(on_one_rank(asked, std::move(decoder)), "decoder", images, 1, catalog));
+    ORRERY_TRY(RunPart part, run(on_one_rank(asked, std::move(decoder), images), "decoder", images,
+                                 images, 1, catalog));
     runs.push_back(std::move(part));
   }
   ByteCount weights = 0;

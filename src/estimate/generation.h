@@ -1,7 +1,7 @@
 // What making an image or a video takes: every network that runs, each as often as it runs.
 //
 //   time = sum over text encoders E (forward of E)
-//        + sum over denoisers D (steps x evaluated x (forward of D + gather of its output))
+//        + steps x evaluated x (forward of the denoiser + gather of its output)
 //        + forward of the decoder
 //
 // A forward is one step of the workload `forward` (predicted_step.h) under the plan, of a batch of
@@ -9,8 +9,8 @@
 //             arXiv 2207.12598; else 1)
 // so that dp divides the images and, where it is larger than their number, the two evaluations
 // (guidance parallelism, xDiT). `evaluated` is the share of steps that a cache of features leaves to
-// evaluate. Denoisers of a cascade follow each other at their own sizes. Text encoders and the
-// decoder run whole on one rank, the decoder on the images of a replica at once. A decoder whose
+// evaluate. Text encoders and the decoder run whole on one rank, on the prompts and the images of a
+// replica at once. A decoder whose
 // activations do not fit beside all weights works in tiles. Behind each step the
 // latent is gathered from the ranks that share it. Not modelled: the sampler's update, loading,
 // moving networks out of memory between uses, images saved.
@@ -31,6 +31,7 @@ struct GenerationQuestion {
   std::int64_t images = 1;
   std::int64_t steps = 0;                       // 0: the model's own
   std::optional<bool> guidance = std::nullopt;  // absent: the model's own
+  bool micro_batch_stated = false;              // the plan's; else all of a replica's evaluations
   double evaluated = 1;                         // share of the steps whose denoiser is evaluated
 };
 

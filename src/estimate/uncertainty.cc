@@ -224,6 +224,8 @@ RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const
 }
 
 std::string kind_of(const Model& model) {
+  // No step of these families is among those that intervals are made of.
+  if (!model.family->key.empty()) return model.tables > 0 ? "recommendation" : "image";
   const bool frozen = trained_parameters(model) < parameters(model);
   return std::string(frozen ? kAdapters : model.experts > 0 ? kMixture : kDense);
 }

@@ -352,6 +352,11 @@ Result<Architecture> read_catalog_model(const std::string& name, const Catalog& 
 
 Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
                                      const Catalog& catalog) {
+  if (architecture_of(scenario.model) == nullptr) {
+    return unsupported(scenario.model.name + " is not a transformer, which " +
+                           std::string(framework) + " would train",
+                       "--emit", "write --emit yaml for the specification, or plan");
+  }
   ORRERY_TRY(const LaunchTable table, load_launch_table(catalog, framework));
   const Plan plan = without_idle_fields(scenario.plan);
   const LaunchSettings settings = settings_of(scenario, plan, catalog);

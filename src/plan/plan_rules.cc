@@ -105,6 +105,13 @@ Reasons expert_ranks(const JudgedPlan& judged) {
   if (judged.model.experts == 0 && judged.model.tables == 0) return {};
   const std::int64_t etp = expert_tensor_degree(plan);
   const std::int64_t pool = plan.tp * plan.cp * plan.dp;
+  const std::int64_t at_once = plan.dp * plan.micro_batch;
+  if (judged.model.tables > 0 && plan.ep < pool && at_once < judged.training.global_batch) {
+    return {fmt::format(
+        "ep {} leaves groups of ranks that hold the same tables and average them in every "
+        "microbatch: micro_batch must be {}, the whole batch of a replica",
+        plan.ep, judged.training.global_batch / plan.dp)};
+  }
   if (pool % (plan.ep * etp) != 0) {
     return {fmt::format("ep {} x etp {} does not divide the {} ranks of one stage (tp x cp x dp)",
                         plan.ep, etp, pool)};

@@ -33,6 +33,15 @@ class RowReader {
     if (number && *number >= 1) return *number;
     return bad_input("'" + text(column) + "' is not a whole number above 0", std::string(column));
   }
+  // Whether the first word stands there. Errors: neither does.
+  [[nodiscard]] Result<bool> one_of(std::string_view column, std::string_view yes,
+                                    std::string_view no) const {
+    if (text(column) == yes) return true;
+    if (text(column) == no) return false;
+    return bad_input(
+        "'" + text(column) + "' is neither " + std::string(yes) + " nor " + std::string(no),
+        std::string(column));
+  }
   [[nodiscard]] Result<double> seconds() const {
     const auto number = parsed_number<double>(text("measured_s"));
     if (number && *number > 0 && std::isfinite(*number)) return *number;
@@ -54,9 +63,12 @@ class RowReader {
     GenerationQuestion question;
     ORRERY_TRY(question.images, count("images"));
     ORRERY_TRY(question.steps, count("steps"));
-    question.guidance = text("guidance") == "on";
+    ORRERY_TRY(question.guidance, one_of("guidance", "on", "off"));
+    ORRERY_TRY(const bool of_step, one_of("of", "step", "image"));
+    question.micro_batch_stated =
+        std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
     ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
-    if (text("of") != "step") return made.time;
+    if (!of_step) return made.time;
     const auto denoiser = std::ranges::find(made.parts, "denoiser", &GenerationPart::role);
     return denoiser->once;
   }
@@ -118,6 +130,12 @@ Result<GenerationErrors> generation_errors(const std::vector<CommaSeparated>& ta
       }
       out.rows.push_back(std::move(one));
     }
+  }
+  if (errors.empty()) {
+    return bad_input(
+        "no row can be predicted" +
+            (out.rows.empty() ? std::string() : "; the first: " + out.rows[0].left_out),
+        tables.empty() ? std::string() : tables.front().name);
   }
   out.predicted = static_cast<std::int64_t>(errors.size());
   out.median = quantile(errors, 0.5);

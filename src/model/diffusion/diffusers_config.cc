@@ -53,10 +53,11 @@ class ConfigReader {
   void without(std::initializer_list<std::string_view> unknown) {
     for (const std::string_view key : unknown) {
       const Value* value = keys.find(key);
-      const bool empty = value == nullptr || value->kind() == Value::Kind::null ||
-                         (value->is_scalar() &&
-                          (value->scalar_text() == "false" || value->scalar_text() == "0")) ||
-                         (!value->is_scalar() && value->items().empty());
+      const bool empty =
+          value == nullptr || value->kind() == Value::Kind::null ||
+          (value->is_scalar() && (value->scalar_text() == "false" || value->scalar_text() == "0" ||
+                                  value->scalar_text() == "default")) ||
+          (!value->is_scalar() && value->items().empty());
       if (!empty) {
         keys.refuse({ErrorCode::unsupported, std::string(key) + " is not modelled", keys.place(key),
                      "remove the key to predict the model without it"});

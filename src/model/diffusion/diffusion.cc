@@ -115,6 +115,11 @@ Result<Model> with_image(const Model& model, const ImageSize& size) {
     return bad_input("model '" + model.name + "' makes no images: it has a sequence, not a size",
                      "", "state the tokens of a sequence instead: --seq 4096");
   }
+  if (size.frames > 1 && image->image.frames == 1 && image->frame_scale == 1) {
+    return bad_input("model '" + model.name + "' makes single images, not " +
+                         std::to_string(size.frames) + " frames",
+                     "image", "leave out frames, or choose a model of videos");
+  }
   ImageModel other = *image;
   other.image = size;
   return build_image_model(other);

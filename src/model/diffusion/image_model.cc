@@ -89,8 +89,7 @@ const Fields<Sampling>& fields_of(const Sampling*) {
           .optional<&T::steps>("evaluations of the denoiser")
           .optional<&T::guidance>("evaluate with and without the prompt")
           .optional<&T::text_encoders>("models that encode the prompt")
-          .optional<&T::decoder>("model that makes the image of the latent")
-          .optional<&T::cascade>("denoisers that follow, at their own sizes");
+          .optional<&T::decoder>("model that makes the image of the latent");
   return table;
 }
 
@@ -135,16 +134,6 @@ double tokens_of(const ImageModel& m) {
          static_cast<double>(latent.frames / t.patch_frames);
 }
 
-ImageModel completed(ImageModel m) {
-  if (m.out_channels == 0) m.out_channels = m.in_channels;
-  if (m.transformer) {
-    ImageTransformer& t = *m.transformer;
-    if (t.feed_forward == 0) t.feed_forward = 4 * t.hidden;
-    if (t.condition == 0) t.condition = t.hidden;
-  }
-  return m;
-}
-
 namespace {
 
 // Far above anything built; products of the limits stay below 2^53.
@@ -157,6 +146,21 @@ constexpr std::int64_t kMostFrames = 100'000;
 constexpr std::int64_t kMostText = 1'000'000;
 constexpr double kMostTokens = 1e9;
 constexpr std::size_t kMostResolutions = 16;
+constexpr std::size_t kMostEncoders = 16;
+
+}  // namespace
+
+ImageModel completed(ImageModel m) {
+  if (m.out_channels == 0) m.out_channels = m.in_channels;
+  if (m.transformer) {
+    ImageTransformer& t = *m.transformer;
+    if (t.feed_forward == 0 && std::abs(t.hidden) <= kMostChannels) t.feed_forward = 4 * t.hidden;
+    if (t.condition == 0) t.condition = t.hidden;
+  }
+  return m;
+}
+
+namespace {
 
 class Problems {
  public:
@@ -194,7 +198,9 @@ void check_unet(const UNet& u, const ImageModel& m, Problems& p) {
   p.range("unet.middle_depth", u.middle_depth, 0, kMostLayers);
   const bool few = p.range("unet.residual_blocks", u.residual_blocks, 1, kMostOfAResolution);
   p.range("unet.added_condition", u.added_condition, 0, kMostChannels);
-  if (few && deepest <= kMostLayers && u.depth.size() <= kMostResolutions) {
+  const bool natural =
+      u.middle_depth >= 0 && std::ranges::all_of(u.depth, [](std::int64_t d) { return d >= 0; });
+  if (few && natural && deepest <= kMostLayers && u.depth.size() <= kMostResolutions) {
     std::int64_t all = u.middle_depth;
     for (const std::int64_t d : u.depth) all += d * (2 * u.residual_blocks + 1);
     p.require(
@@ -324,7 +330,12 @@ std::vector<std::string> image_model_problems(const ImageModel& m) {
   if (m.unet) check_unet(*m.unet, m, p);
   if (m.transformer) check_transformer(*m.transformer, m, p);
   if (m.autoencoder) check_autoencoder(*m.autoencoder, m, p);
-  if (m.sampling) p.range("sampling.steps", m.sampling->steps, 1, kMostFrames);
+  if (m.sampling) {
+    p.range("sampling.steps", m.sampling->steps, 1, kMostFrames);
+    p.require(m.sampling->text_encoders.size() <= kMostEncoders,
+              fmt::format("sampling.text_encoders lists {} models, must be at most {}",
+                          m.sampling->text_encoders.size(), kMostEncoders));
+  }
   check_image(m, p);
   return std::move(p.all);
 }

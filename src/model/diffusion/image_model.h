@@ -111,7 +111,6 @@ struct Sampling {
   bool guidance = true;                    // two evaluations a step: with and without the prompt
   std::vector<std::string> text_encoders;  // models of the catalog or files
   std::string decoder;
-  std::vector<std::string> cascade;  // denoisers that follow, at their own sizes
   bool operator==(const Sampling&) const = default;
 };
 const Fields<Sampling>& fields_of(const Sampling*);

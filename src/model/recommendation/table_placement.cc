@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <queue>
 
 #include "units/quantity_text.h"
@@ -21,11 +22,11 @@ constexpr double kDenseUpdate = 40;  // bytes that the dense optimizer moves for
 // Share of a rank's memory that tables may take; pytorch/torchrec, planner/storage_reservations.py,
 // HeuristicalStorageReservation, percentage 0.15.
 constexpr double kMemoryShare = 0.85;
-constexpr double kEven =
-    1.02;  // the busiest rank over the mean, below which nothing is cut further
+// The busiest rank over the mean, below which nothing is cut further.
+constexpr double kEven = 1.02;
 constexpr int kMostRounds = 256;  // of cutting
 // Pieces placed in all rounds together, and pieces of one table: limits of the planner's own time.
-constexpr std::size_t kMostPlaced = 8'000'000;
+constexpr std::size_t kMostPlaced = 2'000'000;
 constexpr std::int64_t kFinest = 64;
 constexpr std::int64_t kMostPieces = 1'000'000;
 
@@ -176,20 +177,31 @@ class Placer {
     using Entry = std::pair<double, std::size_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
     for (std::size_t i = 0; i < count; ++i) least.emplace(0.0, i);
+    std::vector<double> smallest(pieces.size());  // of this piece and those behind it
+    double memory = std::numeric_limits<double>::infinity();
+    for (std::size_t i = pieces.size(); i-- > 0;) {
+      memory = std::min(memory, pieces[i].load.memory);
+      smallest[i] = memory;
+    }
     std::vector<Entry> full;
-    for (const Piece& piece : pieces) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Piece& piece = pieces[i];
       full.clear();
-      while (!least.empty() &&
-             out.ranks[least.top().second].memory + everywhere + piece.load.memory > room_ &&
-             full.size() < kMostPassedOver) {
-        full.push_back(least.top());
+      std::optional<Entry> first;  // the one with the least work, if none has room
+      while (!least.empty() && full.size() < kMostPassedOver) {
+        const Entry& top = least.top();
+        const double held = out.ranks[top.second].memory + everywhere;
+        if (held + piece.load.memory <= room_) break;
+        if (!first) first = top;
+        // A rank that has no room for any piece to come is not looked at again.
+        if (held + smallest[i] <= room_) full.push_back(top);
         least.pop();
       }
       Entry chosen;
       if (least.empty() || full.size() == kMostPassedOver) {
         out.fits = false;
-        chosen = full.front();
-        full.erase(full.begin());
+        chosen = first ? *first : Entry(0.0, i % count);
+        std::erase(full, chosen);
       } else {
         chosen = least.top();
         least.pop();
@@ -362,8 +374,6 @@ class Placer {
   std::size_t placed_ = 0;  // pieces, in all rounds
 };
 
-std::string gigabytes(Bytes b) { return to_text(b); }
-
 }  // namespace
 
 TablePlacement place_tables(const Recommender& r, const Division& d) { return Placer(r, d).best(); }
@@ -411,8 +421,8 @@ std::vector<std::string> placement_in_words(const Recommender& r, const Division
         "the busiest of {} ranks looks up, updates and sends for {:.3f} times the mean, which is "
         "the "
         "bound of the linear relaxation; its tables and their states take {}, the mean {}",
-        d.ep, placement.imbalance, gigabytes(placement.busiest_memory),
-        gigabytes(placement.mean_memory)));
+        d.ep, placement.imbalance, to_text(placement.busiest_memory),
+        to_text(placement.mean_memory)));
   }
   if (!placement.fits) {
     out.push_back(fmt::format("the tables do not fit in {:.0f} % of the memory of every rank",
@@ -470,12 +480,12 @@ std::vector<std::string> table_division_problems(const Recommender& r, const Div
   if (all > room) {
     out.push_back(
         fmt::format("the tables and their optimizer's states take {}; {} GPUs have {} of memory",
-                    gigabytes(Bytes(all)), d.ep, gigabytes(Bytes(room))));
+                    to_text(Bytes(all)), d.ep, to_text(Bytes(room))));
   }
   if (too_large > 0) {
     out.push_back(
         fmt::format("table {} is stated to lie whole on a rank and takes {}; a GPU has {}{}", index,
-                    gigabytes(Bytes(largest)), gigabytes(d.memory),
+                    to_text(Bytes(largest)), to_text(d.memory),
                     too_large > 1 ? fmt::format(", as do {} more", too_large - 1) : ""));
   }
   return out;

@@ -62,7 +62,7 @@ struct TablePlacement {
   Bytes replicated_updated;
   double replicated_parameters = 0;
   double sharded_parameters = 0;  // of the whole model
-  double imbalance = 1;           // seconds of the busiest rank over the mean, which is the bound
+  double imbalance = 1;           // seconds of the busiest rank over the mean of this placement
   Bytes busiest_memory;           // tables and states
   Bytes mean_memory;
   bool fits = true;  // every rank's tables, within its share of memory

@@ -70,9 +70,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
       {"step time", to_text(e.step_time), kBold},
       {"MFU", percent(e.mfu), kBold},
       {"achieved", to_text(e.achieved_per_gpu) + " per GPU", kBold},
-      {"throughput",
-       compact(e.tokens_per_second) +
-           (e.training.sequence_length == 1 ? " samples/s" : " tokens/s"),
+      {"throughput", compact(e.tokens_per_second) + fmt::format(" {}s/s", subject.size.unit),
        kBold},
       {"HFU", percent(e.hfu), {}},
       {"memory",

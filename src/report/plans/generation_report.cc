@@ -22,7 +22,7 @@ std::string generation_text(const Generation& g, const TextStyle& style) {
                           g.images == 1 ? "one" : grouped(g.images), in_words(g.image), g.steps,
                           g.guidance ? " with guidance" : "", g.gpus, g.gpus == 1 ? "GPU" : "GPUs"),
               2, style);
-  out += wrapped(plan_sentence(g.plan), 2, style);
+  out += wrapped(plan_sentence(g.plan) + " · " + g.software, 2, style);
   out += wrapped(fmt::format("{} in all, {} an image or video; memory {} of {}: {}",
                              to_text(g.time), to_text(g.time / images), gibibytes(g.memory),
                              gibibytes(g.memory_capacity), style_of(g.verdict).words),
@@ -35,7 +35,9 @@ std::string generation_text(const Generation& g, const TextStyle& style) {
               fmt::format("{:g}", p.times), p.once, p.time, percent(p.time / g.time));
   }
   out += "\n" + table.text(style);
-  for (const std::string& text : g.assumed) out += wrapped("assumed: " + text, 2, style);
+  std::string assumed;
+  for (const std::string& text : g.assumed) assumed += (assumed.empty() ? "" : " · ") + text;
+  if (!assumed.empty()) out += wrapped("assumed: " + assumed, 2, style);
   return out;
 }
 
@@ -125,6 +127,7 @@ inline constexpr auto kResults<Generation> = table<Generation>(
     field<&Generation::steps>("evaluations of the denoiser, without those of guidance"),
     field<&Generation::guidance>("each step is evaluated with and without the prompt"),
     field<&Generation::gpus>("accelerators"), field<&Generation::plan>("of the denoiser"),
+    field<&Generation::software>("the profile of the framework"),
     field<&Generation::time>("time_s", "of all parts, one after the other"),
     field<&Generation::memory>("memory_bytes", "all weights, and what the fullest part needs"),
     field<&Generation::memory_capacity>("memory_capacity_bytes", "of a GPU"),

@@ -97,8 +97,8 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
   }
   out += table.text(style);
   out += fmt::format(
-      "\nThe busiest rank looks up, updates and sends for {:.3f} times the mean, the bound of the "
-      "linear relaxation.\nIts tables and their optimizer's states take {}, the mean {}{}.\n",
+      "\nThe busiest rank looks up, updates and sends for {:.3f} times the mean.\nIts tables and "
+      "their optimizer's states take {}, the mean {}{}.\n",
       placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory),
       placement.fits ? "" : ": more than 85 % of a rank's memory");
   return out;
@@ -132,8 +132,7 @@ inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
     field<&ReportedPlacement::cluster>("cluster", "that holds them"),
     field<&ReportedPlacement::ranks>("ranks", "that share them"),
     field<&ReportedPlacement::imbalance>(
-        "imbalance",
-        "seconds of the busiest rank over the mean, the bound of the linear relaxation"),
+        "imbalance", "seconds of the busiest rank over the mean of this placement"),
     field<&ReportedPlacement::busiest_memory>("busiest_memory_bytes",
                                               "tables and optimizer states of the fullest rank"),
     field<&ReportedPlacement::mean_memory>("mean_memory_bytes", "the mean over ranks"),
