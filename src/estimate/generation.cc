@@ -92,7 +92,7 @@ Model without_logits(Model model) {
 Result<void> judge(const GenerationQuestion& q, const Scenario& scenario, std::int64_t steps,
                    std::int64_t evaluations) {
   std::string all;
-  const auto refuse = [&](std::string reason) { all += (all.empty() ? "" : "; ") + reason; };
+  const auto refuse = [&](const std::string& reason) { all += (all.empty() ? "" : "; ") + reason; };
   if (q.images < 1 || q.images > kMostImages) {
     refuse(fmt::format("{} images are outside 1 to {}", q.images, kMostImages));
   }

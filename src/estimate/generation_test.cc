@@ -91,9 +91,10 @@ TEST(Generation, SequenceParallelismMakesAnImageFaster) {
 }
 
 TEST(Generation, SaysWhyNotAllAtOnce) {
-  EXPECT_THAT(refused(image_scenario("flux-dev", "h100-sxm:2")),
-              HasSubstr("dp 2 does not divide the 1 evaluations of a step (1 image, no guidance to "
-                        "divide): some replicas would have nothing to do"));
+  EXPECT_THAT(
+      refused(image_scenario("flux-dev", "h100-sxm:2")),
+      HasSubstr("dp 2 does not divide the evaluations of a step, 1 (1 image, no guidance to "
+                "divide): some replicas would have nothing to do"));
   EXPECT_THAT(
       refused(image_scenario("flux-dev", "h100-sxm:1"), {.images = 0, .steps = -1, .evaluated = 2}),
       HasSubstr("0 images are outside 1 to 1000000; -1 steps are outside 1 to 100000; a "

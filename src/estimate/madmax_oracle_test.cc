@@ -183,9 +183,7 @@ class MadMax {
   std::vector<double> ends_ = std::vector<double>(kLayers, 0.0);
 };
 
-constexpr Strategy ddp = Strategy::ddp;
-constexpr Strategy fsdp = Strategy::fsdp;
-constexpr Strategy tp = Strategy::tp;
+using enum Strategy;
 
 // Source: outputs of the published tool at commit 562db98.
 TEST(MadMaxOracle, GivesTheIterationsThatThePublishedToolPrints) {

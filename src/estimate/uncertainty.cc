@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "model/family.h"
 #include "outcome/invariant.h"
 
 namespace orrery {

@@ -23,8 +23,7 @@ constexpr std::size_t kBatch = 16;         // simulated together; fixed, so that
 constexpr std::size_t kGroupsAtOnce = 64;  // priced between two reports of progress
 constexpr double kParetoMemory = 0.99;
 constexpr double kParetoReach = 2;
-// The time of a step that is too long to be simulated to the picosecond.
-constexpr double kTooLong = std::numeric_limits<double>::infinity();
+constexpr double kTooLong = std::numeric_limits<double>::infinity();  // to be simulated
 
 class Search {
  public:
@@ -75,7 +74,6 @@ class Search {
     ByteCount pessimistic = 0;
   };
 
-  // Asked before each piece of work.
   bool stopped() {
     const auto& times = priced_->scenario.kernel_times;
     const bool now = (options_.interrupted != nullptr && options_.interrupted->load()) ||
@@ -203,7 +201,8 @@ class Search {
     std::vector<Evaluated> found(missing.size());
     parallel_for(missing.size(), threads_, [&](std::size_t k) {
       const Candidate& c = fitting_[missing[k]];
-      found[k] = {simulated_time(plan(missing[k])), c.peak, c.pessimistic};
+      const auto step = predicted(plan(missing[k]));
+      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
@@ -211,19 +210,12 @@ class Search {
     }
   }
 
-  // Nothing of a step that is too long, or whose kernel times failed; then the search has no result.
+  // Nothing of a step that is too long, or whose kernel times failed, which ends the search. A
+  // deadlock cannot happen with a registered schedule that accepted the shape.
   std::optional<PredictedStep> predicted(const Plan& plan) {
     auto step = predict(priced_, plan);
-    if (step) return *std::move(step);
-    // A deadlock cannot happen with a registered schedule that accepted the shape.
-    ORRERY_INVARIANT(step.error().code == ErrorCode::unsupported ||
-                     priced_->scenario.kernel_times != nullptr);
-    return std::nullopt;
-  }
-
-  double simulated_time(const Plan& plan) {
-    const auto step = predicted(plan);
-    return step ? step->folded.time.count() : kTooLong;
+    ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported || scenario_.kernel_times);
+    return step ? std::optional(*std::move(step)) : std::nullopt;
   }
 
   // Walks the candidates that `wanted` selects in order of their bound, a batch at a time, until
@@ -432,12 +424,13 @@ class Search {
           !plan_problems(scenario_.model, scenario_.cluster, scenario_.training, all[k]).empty()) {
         return;
       }
-      const StepCosts step = step_costs(priced_->cache, all[k]);
+      const StepCosts costs = step_costs(priced_->cache, all[k]);
       Candidate c;
-      if (lower_bound(step).count() >= now.step_ps) return;
-      measure(step, c);
+      if (lower_bound(costs).count() >= now.step_ps) return;
+      measure(costs, c);
       if (c.peak > capacity_) return;
-      found[k] = {simulated_time(all[k]), c.peak, c.pessimistic};
+      const auto step = predicted(all[k]);
+      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
     });
     std::optional<std::pair<Plan, Evaluated>> best;
     for (std::size_t k = 0; k < all.size(); ++k) {

@@ -35,7 +35,8 @@ class AutoencoderWriter {
   [[nodiscard]] double frames(std::int64_t level) const {
     const std::int64_t scale =
         a_.frame_scales.empty() ? 1 : a_.frame_scales[static_cast<std::size_t>(level)];
-    return static_cast<double>((image_.image.frames - 1) / scale + 1);
+    const std::int64_t behind_the_first = (image_.image.frames - 1) / scale;
+    return static_cast<double>(behind_the_first + 1);
   }
   // A resolution has 4 positions for each of the next, and the frames of its own scale.
   [[nodiscard]] Dimension rows(std::int64_t level) const {

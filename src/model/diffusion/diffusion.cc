@@ -118,7 +118,7 @@ Result<Model> with_image(const Model& model, const ImageSize& size) {
   if (size.frames > 1 && image->image.frames == 1 && image->frame_scale == 1) {
     return bad_input("model '" + model.name + "' makes single images, not " +
                          std::to_string(size.frames) + " frames",
-                     "image", "leave out frames, or choose a model of videos");
+                     "", "leave out frames, or choose a model of videos");
   }
   ImageModel other = *image;
   other.image = size;

@@ -129,9 +129,9 @@ double tokens_of(const ImageModel& m) {
   const LatentSize latent = latent_of(m);
   if (!m.transformer) return latent.positions();
   const ImageTransformer& t = *m.transformer;
-  return static_cast<double>(latent.height / t.patch) *
-         static_cast<double>(latent.width / t.patch) *
-         static_cast<double>(latent.frames / t.patch_frames);
+  const LatentSize patches = {latent.height / t.patch, latent.width / t.patch,
+                              latent.frames / t.patch_frames};
+  return patches.positions();
 }
 
 namespace {

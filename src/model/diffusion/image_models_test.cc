@@ -195,7 +195,7 @@ TEST(ImageModels, AreWrittenAsTheyAreRead) {
   }
 }
 
-std::string refused(ImageModel image) {
+std::string refused(const ImageModel& image) {
   const auto out = build_image_model(image);
   return out ? "" : out.error().message;
 }

@@ -418,9 +418,8 @@ std::vector<std::string> placement_in_words(const Recommender& r, const Division
   }
   if (d.ep > 1 && placement.sharded_parameters > 0) {
     out.push_back(fmt::format(
-        "the busiest of {} ranks looks up, updates and sends for {:.3f} times the mean, which is "
-        "the "
-        "bound of the linear relaxation; its tables and their states take {}, the mean {}",
+        "the busiest of {} ranks looks up, updates and sends for {:.3f} times the mean; "
+        "its tables and their states take {}, the mean {}",
         d.ep, placement.imbalance, to_text(placement.busiest_memory),
         to_text(placement.mean_memory)));
   }

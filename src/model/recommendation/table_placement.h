@@ -26,10 +26,8 @@
 // from memory, then from the cache. D holds for uniform look-ups; skewed ones have fewer, so this
 // is an upper bound. Otherwise caches are not counted: a row looked up twice costs twice.
 //
-// The bound: if tables could be cut anywhere, the linear program "least load of the busiest rank,
-// all tables placed, memory of no rank exceeded" has the value mean load whenever the tables fit at
-// all, because equal shares of every table on all ranks satisfy every constraint. The busiest rank
-// is compared with it.
+// The busiest rank is compared with the mean of the same placement: with tables divided in that way
+// no rank can have less to do than the mean. Another division may do less work in all.
 //
 // Source: pytorch/torchrec, torchrec/distributed/planner (kinds of sharding, greedy partition by
 // performance, 15 % of memory reserved). Not modelled: table-row-wise sharding, tables in host
