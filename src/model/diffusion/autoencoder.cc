@@ -62,18 +62,18 @@ class AutoencoderWriter {
     out_.product({.name = "attention.qkv",
                   .op_class = OperatorClass::attention_projection,
                   .rows = all,
-                  .n = columns(3 * width),
-                  .k = columns(width)})
-        .saved.push_back({all, columns(3 * width), ElementKind::activation});
+                  .n = fixed(3 * width),
+                  .k = fixed(width)})
+        .saved.push_back({all, fixed(3 * width), ElementKind::activation});
     const double window =
         image_.image.frames > 1 ? latent_of(image_).positions() / frames(last_) : 0;
     out_.attention({"attention.core", all, all, 1, width, window});
     out_.product({.name = "attention.projection",
                   .op_class = OperatorClass::attention_projection,
                   .rows = all,
-                  .n = columns(width),
-                  .k = columns(width)});
-    out_.elementwise("attention.residual", all, columns(width), ElementwiseKind::residual, 3);
+                  .n = fixed(width),
+                  .k = fixed(width)});
+    out_.elementwise("attention.residual", all, fixed(width), ElementwiseKind::residual, 3);
     block("middle attention", width);
     residual("middle block", last_, width, width);
   }
@@ -93,7 +93,7 @@ class AutoencoderWriter {
       }
       if (level == 0) break;
       const Dimension to = rows(level - 1);
-      out_.elementwise("resample.repetition", to, columns(width), ElementwiseKind::other, 1.25);
+      out_.elementwise("resample.repetition", to, fixed(width), ElementwiseKind::other, 1.25);
       out_.convolution({"resample.convolution", to, width, width, cube_});
       block("up-sampling", width);
     }

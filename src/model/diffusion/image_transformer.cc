@@ -56,7 +56,7 @@ class TransformerWriter {
   }
   [[nodiscard]] static Dimension whole_rows(Stream s) { return {1, symbol_of(s)}; }
   [[nodiscard]] static Dimension divided(double width, LogicalAxis axis) {
-    return columns(width, axis);
+    return fixed(width, axis);
   }
 
   template <class Write>
@@ -74,8 +74,8 @@ class TransformerWriter {
     out_.product({.name = name,
                   .op_class = OperatorClass::embedding,
                   .rows = {1, Symbol::sequences},
-                  .n = columns(vectors * hidden()),
-                  .k = columns(condition())});
+                  .n = fixed(vectors * hidden()),
+                  .k = fixed(condition())});
   }
 
   // A norm and what scales and shifts its output.
@@ -83,15 +83,14 @@ class TransformerWriter {
     out_.norm(name, stream_rows(s), hidden(), ElementwiseKind::layer_norm,
               t_.affine_norms ? 2 * hidden() : 0);
     if (!t_.modulated) return;
-    out_.elementwise("modulation", stream_rows(s), columns(hidden()), ElementwiseKind::modulation,
-                     4);
+    out_.elementwise("modulation", stream_rows(s), fixed(hidden()), ElementwiseKind::modulation, 4);
   }
   // The branch scaled by its gate and added.
   void residual(std::string_view name, Stream s) {
     if (t_.modulated) {
-      out_.elementwise("gate", stream_rows(s), columns(hidden()), ElementwiseKind::modulation, 2);
+      out_.elementwise("gate", stream_rows(s), fixed(hidden()), ElementwiseKind::modulation, 2);
     }
-    out_.elementwise(name, stream_rows(s), columns(hidden()), ElementwiseKind::residual, 3);
+    out_.elementwise(name, stream_rows(s), fixed(hidden()), ElementwiseKind::residual, 3);
   }
 
   void qkv(Stream s) {
@@ -101,7 +100,7 @@ class TransformerWriter {
                   .boundary = Boundary::column,
                   .rows = whole_rows(s),
                   .n = width,
-                  .k = columns(hidden())})
+                  .k = fixed(hidden())})
         .saved.push_back({whole_rows(s), width, ElementKind::activation});
     const Dimension query_key = divided(2 * hidden(), LogicalAxis::heads);
     if (t_.head_norm != HeadNorm::none) {
@@ -131,7 +130,7 @@ class TransformerWriter {
                   .op_class = OperatorClass::attention_projection,
                   .boundary = Boundary::row,
                   .rows = whole_rows(s),
-                  .n = columns(hidden()),
+                  .n = fixed(hidden()),
                   .k = divided(hidden(), LogicalAxis::heads)});
   }
   void up(Stream s, bool shares_input) {
@@ -140,7 +139,7 @@ class TransformerWriter {
                   .boundary = shares_input ? Boundary::none : Boundary::column,
                   .rows = whole_rows(s),
                   .n = width,
-                  .k = columns(hidden()),
+                  .k = fixed(hidden()),
                   .shares_input = shares_input});
     out_.activation("feed_forward.activation", whole_rows(s), width);
   }
@@ -150,7 +149,7 @@ class TransformerWriter {
     out_.product({.name = "feed_forward.down",
                   .boundary = Boundary::row,
                   .rows = whole_rows(s),
-                  .n = columns(hidden()),
+                  .n = fixed(hidden()),
                   .k = divided(inner(), LogicalAxis::ffn)});
     residual("feed_forward.residual", s);
   }
@@ -178,14 +177,14 @@ class TransformerWriter {
                   .boundary = Boundary::column,
                   .rows = whole_rows(Stream::image),
                   .n = queries,
-                  .k = columns(hidden())})
+                  .k = fixed(hidden())})
         .saved.push_back({whole_rows(Stream::image), queries, ElementKind::activation});
     out_.product({.name = "cross_attention.key_value",
                   .op_class = OperatorClass::attention_projection,
                   .boundary = Boundary::column,
                   .rows = whole_rows(Stream::text),
                   .n = keys,
-                  .k = columns(hidden()),
+                  .k = fixed(hidden()),
                   .shares_input = true})
         .saved.push_back({whole_rows(Stream::text), keys, ElementKind::activation});
     out_.attention({"cross_attention.core", whole_rows(Stream::image), whole_rows(Stream::text),
@@ -225,7 +224,7 @@ class TransformerWriter {
     out_.product({.name = "output",
                   .boundary = Boundary::row,
                   .rows = whole_rows(s),
-                  .n = columns(hidden()),
+                  .n = fixed(hidden()),
                   .k = divided(hidden() + inner(), LogicalAxis::ffn)});
     residual("feed_forward.residual", s);
   }
@@ -235,8 +234,8 @@ class TransformerWriter {
     out_.product({.name = name,
                   .op_class = OperatorClass::embedding,
                   .rows = rows,
-                  .n = columns(n),
-                  .k = columns(k)});
+                  .n = fixed(n),
+                  .k = fixed(k)});
   }
   void embed_twice(std::string_view name, Dimension rows, double width, double k) {
     embed(name, rows, width, k);
@@ -244,7 +243,7 @@ class TransformerWriter {
   }
 
   void look_up(std::string_view name, Dimension of, std::int64_t entries) {
-    Operator& op = out_.elementwise(name, of, columns(hidden()), ElementwiseKind::other, 2);
+    Operator& op = out_.elementwise(name, of, fixed(hidden()), ElementwiseKind::other, 2);
     op.op_class = OperatorClass::embedding;
     op.parameters = static_cast<double>(entries) * hidden();
   }
@@ -264,7 +263,7 @@ class TransformerWriter {
     }
     if (t_.stored_positions > 0) {
       Operator& positions = out_.elementwise("embedding.position", stream_rows(Stream::image),
-                                             columns(hidden()), ElementwiseKind::other, 2);
+                                             fixed(hidden()), ElementwiseKind::other, 2);
       positions.op_class = OperatorClass::embedding;
       positions.parameters = static_cast<double>(t_.stored_positions) * hidden();
     }
@@ -301,7 +300,7 @@ class TransformerWriter {
                         .boundary = Boundary::column,
                         .rows = whole_rows(s),
                         .n = width,
-                        .k = columns(hidden())})
+                        .k = fixed(hidden())})
               .saved.push_back({whole_rows(s), width, ElementKind::activation});
           core(s);
           projection(s);
@@ -310,7 +309,7 @@ class TransformerWriter {
           out_.product({.name = "refiner.down",
                         .boundary = Boundary::row,
                         .rows = whole_rows(s),
-                        .n = columns(hidden()),
+                        .n = fixed(hidden()),
                         .k = divided(inner(), LogicalAxis::ffn)});
         }
         residual("refiner.residual", s);
@@ -329,9 +328,9 @@ class TransformerWriter {
     out_.product({.name = "head.output",
                   .op_class = t_.vocabulary > 0 ? OperatorClass::logits : OperatorClass::embedding,
                   .rows = stream_rows(s),
-                  .n = columns(t_.vocabulary > 0 ? static_cast<double>(t_.vocabulary)
-                                                 : patch(image_.out_channels)),
-                  .k = columns(hidden())});
+                  .n = fixed(t_.vocabulary > 0 ? static_cast<double>(t_.vocabulary)
+                                               : patch(image_.out_channels)),
+                  .k = fixed(hidden())});
     model_.head = {"head", out_.take(), hidden()};
   }
 

@@ -34,46 +34,31 @@ Operator& LayerWriter::convolution(const Convolution& c) {
   op.kind = OperatorKind::gemm;
   op.op_class = OperatorClass::convolution;
   op.m = c.rows;
-  op.n = columns(c.out);
-  op.k = columns(c.in * c.taps);
+  op.n = fixed(c.out);
+  op.k = fixed(c.in * c.taps);
   op.input_reuse = c.taps / (c.stride * c.stride);
   op.parameters = (c.in * c.taps + 1) * c.out;
   Dimension input = c.rows;
   input.factor *= c.stride * c.stride;
-  op.saved = {{input, columns(c.in), ElementKind::gemm_operand}};
+  op.saved = {{input, fixed(c.in), ElementKind::gemm_operand}};
   op.keeps_input = true;
   return append(std::move(op));
 }
 
 Operator& LayerWriter::norm(std::string_view name, Dimension rows, double width,
                             ElementwiseKind kind, double parameters, double passes) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::elementwise;
-  op.op_class = OperatorClass::normalization;
+  Operator op = elementwise_operator(name, OperatorClass::normalization, rows, fixed(width), passes,
+                                     passes + 1);
   op.elementwise = kind;
-  op.rows = rows;
-  op.width = columns(width);
-  op.forward_passes = passes;
-  op.backward_passes = passes + 1;
   op.parameters = parameters;
-  op.counts_in_model_flops = false;
   op.saved = {{rows, op.width, ElementKind::activation}};
   return append(std::move(op));
 }
 
 Operator& LayerWriter::elementwise(std::string_view name, Dimension rows, Dimension width,
                                    ElementwiseKind kind, double passes) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::elementwise;
-  op.op_class = OperatorClass::elementwise;
+  Operator op = elementwise_operator(name, OperatorClass::elementwise, rows, width, passes, passes);
   op.elementwise = kind;
-  op.rows = rows;
-  op.width = width;
-  op.forward_passes = passes;
-  op.backward_passes = passes;
-  op.counts_in_model_flops = false;
   return append(std::move(op));
 }
 
@@ -100,7 +85,7 @@ void LayerWriter::attention(const Attention& a) {
                   .chunked = a.window > 0,
                   .causal = false,
                   .cross = a.keys.symbol == Symbol::source_tokens};
-  op.saved = {{a.queries, columns(a.heads, LogicalAxis::heads), ElementKind::fp32}};
+  op.saved = {{a.queries, fixed(a.heads, LogicalAxis::heads), ElementKind::fp32}};
   append(std::move(op));
 }
 

@@ -11,13 +11,9 @@
 #include <vector>
 
 #include "model/operator.h"
+#include "model/operator_parts.h"
 
 namespace orrery {
-
-// A dimension of `count` elements, cut along an axis.
-constexpr Dimension columns(double count, LogicalAxis axis = LogicalAxis::none) {
-  return {.factor = count, .symbol = Symbol::one, .axis = axis};
-}
 
 struct Product {
   std::string_view name;

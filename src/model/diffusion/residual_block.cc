@@ -5,18 +5,18 @@ namespace orrery {
 void write_norm_and_activation(LayerWriter& out, std::string_view norm, std::string_view activation,
                                Dimension rows, double channels) {
   out.norm(norm, rows, channels, ElementwiseKind::other, 2 * channels, 3);
-  out.activation(activation, rows, columns(channels));
+  out.activation(activation, rows, fixed(channels));
 }
 
 void write_residual_block(LayerWriter& out, const ResidualBlock& b) {
-  const Dimension channels = columns(b.out);
+  const Dimension channels = fixed(b.out);
   write_norm_and_activation(out, "residual.norm", "residual.activation", b.rows, b.in);
   out.convolution({"residual.convolution", b.rows, b.in, b.out, b.taps});
   if (b.condition > 0) {
     out.product({.name = "residual.time",
                  .rows = {1, Symbol::sequences},
                  .n = channels,
-                 .k = columns(b.condition)});
+                 .k = fixed(b.condition)});
     out.elementwise("residual.time_sum", b.rows, channels, ElementwiseKind::other, 2);
   }
   write_norm_and_activation(out, "residual.second_norm", "residual.second_activation", b.rows,

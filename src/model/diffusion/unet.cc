@@ -81,7 +81,7 @@ class UNetWriter {
   void layer(const char* name, std::int64_t level, double width, double skip, double out,
              std::int64_t depth) {
     if (skip > 0) {
-      out_.elementwise("skip.concatenation", rows(level), columns(width + skip),
+      out_.elementwise("skip.concatenation", rows(level), fixed(width + skip),
                        ElementwiseKind::other, 2);
     }
     write_residual_block(
@@ -93,7 +93,7 @@ class UNetWriter {
 
   void resample(const char* name, std::int64_t level, double width, double stride) {
     if (stride == 1) {  // each position becomes four
-      Operator& copy = out_.elementwise("resample.repetition", rows(level), columns(width),
+      Operator& copy = out_.elementwise("resample.repetition", rows(level), fixed(width),
                                         ElementwiseKind::other, 1.25);
       copy.backward_passes = 1.25;
     }
@@ -113,11 +113,10 @@ class UNetWriter {
 
   // Between frames whose positions, and positions whose frames, lie side by side.
   void permute(std::int64_t level, double width) {
-    out_.elementwise("temporal.permutation", rows(level), columns(width), ElementwiseKind::other,
-                     2);
+    out_.elementwise("temporal.permutation", rows(level), fixed(width), ElementwiseKind::other, 2);
   }
   void mix(std::int64_t level, double width) {
-    out_.elementwise("temporal.mix", rows(level), columns(width), ElementwiseKind::other, 3)
+    out_.elementwise("temporal.mix", rows(level), fixed(width), ElementwiseKind::other, 3)
         .parameters = 1;
   }
 
@@ -128,13 +127,13 @@ class UNetWriter {
       out_.product({.name = "temporal.place",
                     .op_class = OperatorClass::embedding,
                     .rows = {static_cast<double>(latent_.frames), Symbol::sequences},
-                    .n = columns(4 * width),
-                    .k = columns(width)});
+                    .n = fixed(4 * width),
+                    .k = fixed(width)});
       out_.product({.name = "temporal.place_output",
                     .op_class = OperatorClass::embedding,
                     .rows = {static_cast<double>(latent_.frames), Symbol::sequences},
-                    .n = columns(width),
-                    .k = columns(4 * width)});
+                    .n = fixed(width),
+                    .k = fixed(4 * width)});
     }
     for (std::int64_t i = 0; i < depth; ++i) {
       const double window = unet_.temporal ? positions(level) : 0;
@@ -167,15 +166,15 @@ class UNetWriter {
     return out_.product({.name = name,
                          .op_class = OperatorClass::attention_projection,
                          .rows = rows(level),
-                         .n = columns(n),
-                         .k = columns(k),
+                         .n = fixed(n),
+                         .k = fixed(k),
                          .bias = bias});
   }
   void norm(std::string_view name, std::int64_t level, double width) {
     out_.norm(name, rows(level), width, ElementwiseKind::layer_norm, 2 * width);
   }
   void residual(std::string_view name, std::int64_t level, double width) {
-    out_.elementwise(name, rows(level), columns(width), ElementwiseKind::residual, 3);
+    out_.elementwise(name, rows(level), fixed(width), ElementwiseKind::residual, 3);
   }
   void core(std::string_view name, Dimension queries, Dimension keys, double width, double window) {
     const double heads = unet_.heads > 0 ? static_cast<double>(unet_.heads)
@@ -187,7 +186,7 @@ class UNetWriter {
                       double width, double window) {
     norm(name, level, width);
     // Three products of one input; what each makes is kept for the attention's backward.
-    const Tensor kept{rows(level), columns(width), ElementKind::activation};
+    const Tensor kept{rows(level), fixed(width), ElementKind::activation};
     linear("attention.query", level, width, width, 0).saved.push_back(kept);
     for (const char* product : {"attention.key", "attention.value"}) {
       Operator& op = linear(product, level, width, width, 0);
@@ -202,11 +201,11 @@ class UNetWriter {
     const Dimension text{1, Symbol::source_tokens};
     norm("cross_attention.norm", level, width);
     linear("cross_attention.query", level, width, width, 0)
-        .saved.push_back({rows(level), columns(width), ElementKind::activation});
+        .saved.push_back({rows(level), fixed(width), ElementKind::activation});
     Operator& keys = linear("cross_attention.key_value", level, 2 * width,
                             static_cast<double>(image_.text.width), 0);
     keys.m = text;
-    keys.saved = {{text, columns(2 * width), ElementKind::activation}};  // the text is kept once
+    keys.saved = {{text, fixed(2 * width), ElementKind::activation}};  // the text is kept once
     keys.keeps_input = false;
     core("cross_attention.core", rows(level), text, width, 0);
     linear("cross_attention.projection", level, width, width, 1);
@@ -218,17 +217,15 @@ class UNetWriter {
     norm("feed_forward.norm", level, width);
     out_.product({.name = "feed_forward.up",
                   .rows = rows(level),
-                  .n = columns(2 * inner),
-                  .k = columns(width)})
+                  .n = fixed(2 * inner),
+                  .k = fixed(width)})
         .joined = 2;
-    Operator& gate = out_.elementwise("feed_forward.activation", rows(level), columns(inner),
+    Operator& gate = out_.elementwise("feed_forward.activation", rows(level), fixed(inner),
                                       ElementwiseKind::gated_activation, 3);
     gate.backward_passes = 5;
-    gate.saved = {{rows(level), columns(2 * inner), ElementKind::activation}};
-    out_.product({.name = "feed_forward.down",
-                  .rows = rows(level),
-                  .n = columns(width),
-                  .k = columns(inner)});
+    gate.saved = {{rows(level), fixed(2 * inner), ElementKind::activation}};
+    out_.product(
+        {.name = "feed_forward.down", .rows = rows(level), .n = fixed(width), .k = fixed(inner)});
     residual("feed_forward.residual", level, width);
   }
 
@@ -239,8 +236,8 @@ class UNetWriter {
       out_.product({.name = name,
                     .op_class = OperatorClass::embedding,
                     .rows = image,
-                    .n = columns(n),
-                    .k = columns(k)});
+                    .n = fixed(n),
+                    .k = fixed(k)});
     };
     out_.convolution(
         {"input.convolution", rows(0), static_cast<double>(image_.in_channels), first});

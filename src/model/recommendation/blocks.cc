@@ -4,13 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "model/operator_parts.h"
+
 namespace orrery {
 namespace {
 
 Dimension samples(double of_each = 1) { return {of_each, Symbol::tokens, LogicalAxis::none}; }
-Dimension fixed_size(double n, LogicalAxis axis = LogicalAxis::none) {
-  return {n, Symbol::one, axis};
-}
 
 // How a layer of an MLP is divided over tensor-parallel ranks.
 enum class Cut { none, columns, rows };
@@ -23,15 +22,8 @@ class Writer {
  public:
   Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                         Dimension width, double forward_passes, double backward_passes) {
-    Operator op;
-    op.name = name;
-    op.op_class = op_class;
-    op.rows = rows;
-    op.width = width;
-    op.forward_passes = forward_passes;
-    op.backward_passes = backward_passes;
-    op.counts_in_model_flops = false;
-    return append(std::move(op));
+    return append(
+        elementwise_operator(name, op_class, rows, width, forward_passes, backward_passes));
   }
 
   // y[rows, out] = x[rows, in] W, and a bias.
@@ -42,8 +34,8 @@ class Writer {
     op.kind = OperatorKind::gemm;
     op.op_class = OperatorClass::feed_forward;
     op.m = rows;
-    op.n = fixed_size(out, cut == Cut::columns ? LogicalAxis::ffn : LogicalAxis::none);
-    op.k = fixed_size(in, cut == Cut::rows ? LogicalAxis::ffn : LogicalAxis::none);
+    op.n = fixed(out, cut == Cut::columns ? LogicalAxis::ffn : LogicalAxis::none);
+    op.k = fixed(in, cut == Cut::rows ? LogicalAxis::ffn : LogicalAxis::none);
     op.boundary = cut == Cut::columns ? Boundary::column
                   : cut == Cut::rows  ? Boundary::row
                                       : Boundary::none;
@@ -57,7 +49,7 @@ class Writer {
   // Reads and writes; backward reads the gradient and the result, which the next product keeps.
   void activation(std::string_view name, Dimension rows, double width, Cut cut) {
     elementwise(name, OperatorClass::elementwise, rows,
-                fixed_size(width, cut == Cut::columns ? LogicalAxis::ffn : LogicalAxis::none), 2, 3)
+                fixed(width, cut == Cut::columns ? LogicalAxis::ffn : LogicalAxis::none), 2, 3)
         .elementwise = ElementwiseKind::activation;
   }
 
@@ -68,9 +60,9 @@ class Writer {
     op.kind = OperatorKind::batched_gemm;
     op.op_class = OperatorClass::feed_forward;
     op.groups = groups;
-    op.m = fixed_size(m);
-    op.n = fixed_size(n);
-    op.k = fixed_size(k);
+    op.m = fixed(m);
+    op.n = fixed(n);
+    op.k = fixed(k);
     return append(std::move(op));
   }
 
@@ -114,7 +106,7 @@ class ModelWriter {
     if (placement_ != nullptr && r_.prefetch) prefetch(placement_->bags.indices);
     // Sigmoid and binary cross-entropy of each task, in fp32.
     w_.elementwise("head.loss", OperatorClass::loss, samples(),
-                   fixed_size(static_cast<double>(r_.tasks)), 6, 4);
+                   fixed(static_cast<double>(r_.tasks)), 6, 4);
     model_.head = {"head", w_.take()};
     model_.embedding = {"embedding", {}};
     model_.width = static_cast<double>(r_.top_mlp.front());
@@ -140,7 +132,7 @@ class ModelWriter {
     if (placement_->replicated_parameters <= 0) return;
     // In passes over two bytes of one element of a sample.
     constexpr double kPass = 2;
-    w_.elementwise("tables.replicated", OperatorClass::embedding, samples(), fixed_size(1),
+    w_.elementwise("tables.replicated", OperatorClass::embedding, samples(), fixed(1),
                    placement_->replicated_looked_up.value() / kPass,
                    placement_->replicated_updated.value() / kPass)
         .parameters = placement_->replicated_parameters;
@@ -166,19 +158,19 @@ class ModelWriter {
       const auto count = static_cast<double>(r_.num_tables + 1);
       Operator& dot = w_.pairs("interaction.products", samples(), count, count, vectors / count);
       dot.boundary = Boundary::pooled;
-      dot.saved = {{samples(), fixed_size(vectors), ElementKind::activation}};
+      dot.saved = {{samples(), fixed(vectors), ElementKind::activation}};
       // The pairs of one triangle, beside the bottom MLP's output.
-      w_.elementwise("interaction.triangle", OperatorClass::elementwise, samples(), fixed_size(top),
-                     2, 2);
+      w_.elementwise("interaction.triangle", OperatorClass::elementwise, samples(), fixed(top), 2,
+                     2);
       return;
     }
     const bool reads_only = r_.interaction == Interaction::none;
     Operator& join =
         w_.elementwise("interaction.concatenation", OperatorClass::elementwise, samples(),
-                       fixed_size(vectors), reads_only ? 1 : 2, reads_only ? 1 : 2);
+                       fixed(vectors), reads_only ? 1 : 2, reads_only ? 1 : 2);
     join.boundary = Boundary::pooled;
     // The layers of a cross network read the concatenation again.
-    if (r_.cross) join.saved = {{samples(), fixed_size(vectors), ElementKind::activation}};
+    if (r_.cross) join.saved = {{samples(), fixed(vectors), ElementKind::activation}};
   }
 
   // x' = x0 * (U V x + b) + x, or W x + b.
@@ -193,9 +185,8 @@ class ModelWriter {
         w_.product("cross.product", samples(), width, width, Cut::none);
       }
       // Reads x0, the product and x, writes one; backward reads three and writes three.
-      w_.elementwise("cross.combination", OperatorClass::elementwise, samples(), fixed_size(width),
-                     4, 6)
-          .saved = {{samples(), fixed_size(width), ElementKind::activation}};
+      w_.elementwise("cross.combination", OperatorClass::elementwise, samples(), fixed(width), 4, 6)
+          .saved = {{samples(), fixed(width), ElementKind::activation}};
       add_layer("cross layer");
     }
   }
@@ -208,17 +199,17 @@ class ModelWriter {
     const Dimension rows = samples(tokens);
     for (std::int64_t i = 0; i < t.layers; ++i) {
       w_.product("interaction.qkv", rows, width, 3 * width, Cut::none, false)
-          .saved.push_back({rows, fixed_size(3 * width), ElementKind::activation});
+          .saved.push_back({rows, fixed(3 * width), ElementKind::activation});
       w_.pairs("interaction.scores", samples(heads), tokens, tokens, width / heads);
       w_.elementwise("interaction.softmax", OperatorClass::elementwise, samples(heads * tokens),
-                     fixed_size(tokens), 2, 3)
-          .saved = {{samples(heads * tokens), fixed_size(tokens), ElementKind::activation}};
+                     fixed(tokens), 2, 3)
+          .saved = {{samples(heads * tokens), fixed(tokens), ElementKind::activation}};
       w_.pairs("interaction.values", samples(heads), tokens, width / heads, tokens);
       w_.product("interaction.projection", rows, width, width, Cut::none, false);
       w_.product("interaction.up", rows, width, ffn, Cut::columns, false);
       w_.activation("interaction.activation", rows, ffn, Cut::columns);
       w_.product("interaction.down", rows, ffn, width, Cut::rows, false);
-      w_.elementwise("interaction.sums", OperatorClass::elementwise, rows, fixed_size(width), 6, 6);
+      w_.elementwise("interaction.sums", OperatorClass::elementwise, rows, fixed(width), 6, 6);
       add_layer("transformer layer of the interaction");
     }
   }
@@ -229,21 +220,21 @@ class ModelWriter {
     const auto top_k = static_cast<double>(moe.top_k);
     w_.product("router", samples(), in, count, Cut::none, false).op_class = OperatorClass::router;
     const double permuted = 1 + 1 / top_k;
-    w_.elementwise("experts.permutation", OperatorClass::experts, samples(top_k), fixed_size(in),
+    w_.elementwise("experts.permutation", OperatorClass::experts, samples(top_k), fixed(in),
                    permuted, permuted);
     Operator op;
     op.name = "experts.product";
     op.kind = OperatorKind::grouped_gemm;
     op.op_class = OperatorClass::experts;
     op.m = samples(top_k);
-    op.n = fixed_size(out);
-    op.k = fixed_size(in);
-    op.groups = fixed_size(count);
+    op.n = fixed(out);
+    op.k = fixed(in);
+    op.groups = fixed(count);
     op.parameters = (in + 1) * out * count;
     op.saved = {{op.m, op.k, ElementKind::gemm_operand}};
     op.keeps_input = true;
     w_.append(std::move(op));
-    w_.elementwise("experts.sum", OperatorClass::experts, samples(top_k), fixed_size(out), permuted,
+    w_.elementwise("experts.sum", OperatorClass::experts, samples(top_k), fixed(out), permuted,
                    permuted);
   }
 

@@ -76,16 +76,7 @@ Operator& BlockWriter::grouped_gemm(std::string_view name, Dimension n, Dimensio
 
 Operator& BlockWriter::elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                                    Dimension width, double forward_passes, double backward_passes) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::elementwise;
-  op.op_class = op_class;
-  op.rows = rows;
-  op.width = width;
-  op.forward_passes = forward_passes;
-  op.backward_passes = backward_passes;
-  op.counts_in_model_flops = false;
-  return append(std::move(op));
+  return append(elementwise_operator(name, op_class, rows, width, forward_passes, backward_passes));
 }
 
 // Forward reads x and writes y; backward reads x and dy and writes dx.

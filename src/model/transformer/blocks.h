@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/operator.h"
+#include "model/operator_parts.h"
 #include "model/transformer/architecture.h"
 
 namespace orrery {
@@ -27,11 +28,6 @@ struct LayerKind {
   bool auxiliary = false;   // of a multi-token prediction module
   bool operator==(const LayerKind&) const = default;
 };
-
-// A dimension of fixed size.
-constexpr Dimension fixed(double factor, LogicalAxis axis = LogicalAxis::none) {
-  return {.factor = factor, .symbol = Symbol::one, .axis = axis};
-}
 
 class BlockWriter {
  public:
