@@ -2982,6 +2982,8 @@ class KindSpread(Record):
     """of the variability that is kept where nothing is fitted"""
     samples: int
     """it was fitted to; where nothing is fitted, those there are"""
+    law: str | None
+    """its form: normal, gamma, log_normal or sampled; null: kept, or too few samples"""
     kept_because: str | None
     """null: it is fitted"""
 

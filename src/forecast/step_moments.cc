@@ -106,7 +106,7 @@ class MomentPass {
       if (draws.still[k]) continue;
       const KernelSpread& spread = draws.variability.of(static_cast<VaryingWork>(k));
       factor_[k] = moments_of_slowest(static_cast<double>(work.lock_step()),
-                                      LogNormalFactor(spread.spatial));
+                                      VaryingFactor(spread.spatial, spread.spatial_law));
       temporal_[k] = spread.temporal;
     }
   }

@@ -154,9 +154,6 @@ class StepSampler {
       : work_(work),
         draws_(draws),
         graph_(work.step().folded.step.graph),
-        spatial_{LogNormalFactor(spread(VaryingWork::products).spatial),
-                 LogNormalFactor(spread(VaryingWork::attention).spatial),
-                 LogNormalFactor(spread(VaryingWork::memory_bound).spatial)},
         candidates_(std::min<std::size_t>(draws.candidates,
                                           std::bit_floor(static_cast<std::size_t>(
                                               std::min<std::int64_t>(work.replicas(), kLanes))))),
@@ -166,8 +163,16 @@ class StepSampler {
       const auto kind = static_cast<VaryingWork>(k);
       const CommunicationSpread& c = draws.variability.communication;
       const double variation = work.between_nodes(kind) ? c.between_nodes : c.within_node;
-      communication_.emplace_back(computes(k) || draws.still[k] ? 0 : variation);
-      if (computes(k)) temporal_[k] = spread(kind).temporal;
+      communication_.emplace_back(
+          computes(k) || draws.still[k] ? 0 : variation,
+          work.between_nodes(kind) ? c.between_nodes_law : c.within_node_law);
+      if (!computes(k)) continue;
+      const KernelSpread of_kind = spread(kind);
+      spatial_.emplace_back(of_kind.spatial, of_kind.spatial_law);
+      temporal_[k] = of_kind.temporal;
+      if (of_kind.temporal_law && of_kind.temporal > 0) {
+        temporal_form_[k].emplace(*of_kind.temporal_law);
+      }
     }
     shared_ = std::sqrt(draws.variability.communication.correlation);
     own_ = std::sqrt(1 - draws.variability.communication.correlation);
@@ -316,11 +321,15 @@ class StepSampler {
     }
   }
 
-  // Of every shape in every lane: its time without noise, and how much a standard deviation adds.
+  // Of every shape in every lane: its time without noise, and how much a standard deviation adds, of
+  // the kinds whose noise is normal and of each kind that has a form.
   void draw_shapes() {
     const auto shapes = work_.shapes();
     fixed_.resize(shapes.size());
     noise_.resize(shapes.size());
+    for (std::size_t k = 0; k < kComputingKinds; ++k) {
+      if (temporal_form_[k]) formed_noise_[k].resize(shapes.size());
+    }
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const VaryingStep::Shape& shape = shapes[i];
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -329,7 +338,12 @@ class StepSampler {
         for (std::size_t k = 0; k < kComputingKinds; ++k) {
           const double factor = factors_[lane][shape.device][k];
           fixed += shape.part[k] * (factor - 1);
-          noise += shape.part[k] * factor * temporal_[k];
+          const double of_kind = shape.part[k] * factor * temporal_[k];
+          if (temporal_form_[k]) {
+            formed_noise_[k][i][lane] = of_kind;
+          } else {
+            noise += of_kind;
+          }
         }
         fixed_[i][lane] = fixed;
         noise_[i][lane] = noise;
@@ -347,23 +361,35 @@ class StepSampler {
       const std::size_t i = work_.shape_of(n);
       const VaryingStep::Shape& shape = work_.shapes()[i];
       LaneValues time = fixed_[i];
-      if (noise_[i][0] > 0) {
+      if (is_noisy(i)) {
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
           const double u = random_[lane].uniform(for_pass_noise, replica_[lane] * nodes + n);
-          time[lane] += noise_[i][lane] * normal(u);
+          const double z = normal(u);
+          time[lane] += noise_[i][lane] * z;
+          for (std::size_t k = 0; k < kComputingKinds; ++k) {
+            if (temporal_form_[k])
+              time[lane] += formed_noise_[k][i][lane] * (*temporal_form_[k])(z);
+          }
         }
       }
       for (std::size_t k = kComputingKinds; k < kVaryingWork; ++k) {
-        if (shape.part[k] <= 0 || communication_[k].s <= 0) continue;
+        const VaryingFactor& varies = communication_[k];
+        const double s = varies.log_normal.s;
+        if (shape.part[k] <= 0 || s <= 0) continue;
         const bool all_replicas = static_cast<VaryingWork>(k) == VaryingWork::dp;
-        const double s = communication_[k].s;
-        LaneValues exponent;
+        LaneValues z;
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
           const std::uint64_t member = all_replicas ? 0 : replica_[lane];
           const double u = random_[lane].uniform(for_communication + k, member * nodes + n);
-          exponent[lane] = s * (network_[lane] + own_ * normal(u) - s / 2);
+          z[lane] = network_[lane] + own_ * normal(u);
         }
-        const LaneValues factor = exp_of(exponent);
+        LaneValues factor;
+        if (varies.has_form()) {
+          for (std::size_t lane = 0; lane < kLanes; ++lane) factor[lane] = varies(z[lane]);
+        } else {
+          for (std::size_t lane = 0; lane < kLanes; ++lane) z[lane] = s * (z[lane] - s / 2);
+          factor = exp_of(z);
+        }
         for (std::size_t lane = 0; lane < kLanes; ++lane) {
           time[lane] += shape.part[k] * (factor[lane] - 1);
         }
@@ -372,6 +398,13 @@ class StepSampler {
         durations_[kLanes * n + lane] = whole(std::max(time[lane], 0.0));
       }
     }
+  }
+
+  [[nodiscard]] bool is_noisy(std::size_t shape) const {
+    if (noise_[shape][0] > 0) return true;
+    return std::ranges::any_of(formed_noise_, [shape](const std::vector<LaneValues>& noise) {
+      return !noise.empty() && noise[shape][0] > 0;
+    });
   }
 
   // As step_time(windows()) of lower/step_window.h, of every lane.
@@ -403,9 +436,10 @@ class StepSampler {
   const VaryingStep& work_;
   const StepDraws& draws_;
   const Graph& graph_;
-  std::array<LogNormalFactor, kComputingKinds> spatial_;
+  std::vector<VaryingFactor> spatial_;  // of the kinds that compute
   std::array<double, kComputingKinds> temporal_{};
-  std::vector<LogNormalFactor> communication_;
+  std::array<std::optional<StandardForm>, kComputingKinds> temporal_form_;
+  std::vector<VaryingFactor> communication_;
   double shared_ = 0, own_ = 1;
   std::size_t candidates_;
   std::size_t slowest_;
@@ -417,6 +451,7 @@ class StepSampler {
   std::array<std::vector<std::array<double, kComputingKinds>>, kLanes> factors_;
   // By shape, and by node and lane.
   std::vector<LaneValues> fixed_, noise_;
+  std::array<std::vector<LaneValues>, kComputingKinds> formed_noise_;  // empty: without a form
   std::vector<double> durations_, ends_;
 };
 
@@ -470,7 +505,7 @@ StepSamples sample_steps(const VaryingStep& work, const StepDraws& draws, std::i
   const auto count = static_cast<std::size_t>(samples);
   StepSamples out{kept, std::vector<double>(count * kept)};
   const auto sample_job = [&](std::size_t job) {
-    StepSampler sampler(work, draws);
+    StepSampler sampler = first;
     const std::size_t last = std::min((job + 1) * at_once, count);
     for (std::size_t i = job * at_once; i < last; i += sampler.samples_at_once()) {
       const std::size_t some = std::min(sampler.samples_at_once(), last - i);

@@ -12,6 +12,7 @@
 #include "estimate/estimate.h"
 #include "forecast/run_spread.h"
 #include "forecast/time_law.h"
+#include "forecast/varying_factor.h"
 
 namespace orrery {
 namespace {
@@ -68,6 +69,74 @@ TEST(StepSamples, AreTheSameForAnyNumberOfThreads) {
   // And a sample does not depend on how many others there are.
   const StepSamples fewer = sample_steps(work, published(), 50, 1);
   EXPECT_TRUE(std::equal(fewer.times_ps.begin(), fewer.times_ps.end(), one.times_ps.begin()));
+}
+
+// The forms that are drawn where none is stated, stated; and one that is not symmetric.
+TEST(StepSamples, HaveTheFormThatIsStated) {
+  const PredictedStep step = step_of("h100-sxm:64", "tp=8,pp=4", 128);
+  const VaryingStep work(step);
+  const auto law = [](TimeForm form, double variation) {
+    TimeLaw out{.law = form};
+    if (form == TimeForm::log_normal) {
+      out.median = Seconds(3);
+      out.spread = std::sqrt(std::log1p(variation * variation));
+    } else {
+      out.mean = Seconds(3);
+      if (form == TimeForm::normal) out.deviation = Seconds(3 * variation);
+      if (form == TimeForm::gamma) out.shape = 1 / (variation * variation);
+    }
+    return out;
+  };
+  const StepDraws usual = with(
+      "products.spatial=0.05,products.temporal=0.1,communication.within_node=0.5,"
+      "communication.between_nodes=0.5");
+  StepDraws stated = usual;
+  Variability& v = stated.variability;
+  v.products.spatial_law = law(TimeForm::log_normal, 0.05);
+  v.products.temporal_law = law(TimeForm::normal, 0.2);
+  v.communication.within_node_law = v.communication.between_nodes_law =
+      law(TimeForm::log_normal, 0.5);
+  const StepSamples a = sample_steps(work, usual, 500, 2);
+  const StepSamples b = sample_steps(work, stated, 500, 2);
+  for (std::size_t i = 0; i < a.times_ps.size(); ++i) {
+    EXPECT_NEAR(b.times_ps[i] / a.times_ps[i], 1, 1e-3);
+  }
+  // Of the same spread, a law with a longer tail makes the slowest of many slower.
+  v.products.spatial_law = law(TimeForm::gamma, 0.9);
+  EXPECT_GT(quantiles(work, stated, 500).p95, 1.02 * quantiles(work, usual, 500).p95);
+}
+
+TEST(StandardForm, HasMeanZeroAndDeviationOne) {
+  for (const TimeLaw& law :
+       {TimeLaw{.law = TimeForm::gamma, .mean = Seconds(2), .shape = 0.7},
+        TimeLaw{.law = TimeForm::sampled, .samples = {Seconds(1), Seconds(2), Seconds(9)}}}) {
+    const StandardForm form(law);
+    double sum = 0;
+    double squares = 0;
+    double before = form(-9);
+    constexpr int kDraws = 100'000;
+    for (int i = 0; i < kDraws; ++i) {
+      const double x = form(normal_quantile((i + 0.5) / kDraws));
+      EXPECT_GE(x, before);
+      before = x;
+      sum += x;
+      squares += x * x;
+    }
+    EXPECT_NEAR(sum / kDraws, 0, 1e-3);
+    EXPECT_NEAR(squares / kDraws, 1, 5e-3);
+  }
+}
+
+TEST(Variability, RefusesALawThatDoesNotVary) {
+  Variability v = *load_variability(catalog(), "none");
+  v.attention.temporal_law = TimeLaw{.law = TimeForm::exactly, .mean = Seconds(1)};
+  EXPECT_EQ(
+      check(v).error().text(),
+      "attention.temporal_law: all of its times are alike (leave it out, and write a spread of "
+      "0 for what does not vary)");
+  v.attention.temporal_law = TimeLaw{.law = TimeForm::gamma, .mean = Seconds(1)};
+  EXPECT_EQ(check(v).error().text(),
+            "attention.temporal_law: shape: a distribution of the law gamma needs it");
 }
 
 // One stage, one accelerator a replica: the step is the slowest of R accelerators, whose

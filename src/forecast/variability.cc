@@ -18,18 +18,26 @@ struct NamedNumber {
   std::string_view key;
   double* value;
   double most;
+  std::optional<TimeLaw>* law = nullptr;  // the form of a spread
 };
 
 std::array<NamedNumber, 9> numbers_of(Variability& v) {
-  return {{{"products.spatial", &v.products.spatial, kMostSpread},
-           {"products.temporal", &v.products.temporal, kMostTemporal},
-           {"attention.spatial", &v.attention.spatial, kMostSpread},
-           {"attention.temporal", &v.attention.temporal, kMostTemporal},
-           {"memory_bound.spatial", &v.memory_bound.spatial, kMostSpread},
-           {"memory_bound.temporal", &v.memory_bound.temporal, kMostTemporal},
-           {"communication.within_node", &v.communication.within_node, kMostSpread},
-           {"communication.between_nodes", &v.communication.between_nodes, kMostSpread},
-           {"communication.correlation", &v.communication.correlation, 1}}};
+  const auto spatial = [](std::string_view key, KernelSpread& s) {
+    return NamedNumber{key, &s.spatial, kMostSpread, &s.spatial_law};
+  };
+  const auto temporal = [](std::string_view key, KernelSpread& s) {
+    return NamedNumber{key, &s.temporal, kMostTemporal, &s.temporal_law};
+  };
+  CommunicationSpread& c = v.communication;
+  return {{spatial("products.spatial", v.products),
+           temporal("products.temporal", v.products),
+           spatial("attention.spatial", v.attention),
+           temporal("attention.temporal", v.attention),
+           spatial("memory_bound.spatial", v.memory_bound),
+           temporal("memory_bound.temporal", v.memory_bound),
+           {"communication.within_node", &c.within_node, kMostSpread, &c.within_node_law},
+           {"communication.between_nodes", &c.between_nodes, kMostSpread, &c.between_nodes_law},
+           {"communication.correlation", &c.correlation, 1}}};
 }
 
 }  // namespace
@@ -40,7 +48,9 @@ const Fields<KernelSpread>& fields_of(const KernelSpread*) {
           .required<&KernelSpread::spatial>(
               "coefficient of variation from one accelerator to another")
           .required<&KernelSpread::temporal>(
-              "coefficient of variation of one accelerator, from pass to pass");
+              "coefficient of variation of one accelerator, from pass to pass")
+          .optional<&KernelSpread::spatial_law>("form of the spatial spread (default: log-normal)")
+          .optional<&KernelSpread::temporal_law>("form of the temporal spread (default: normal)");
   return table;
 }
 
@@ -52,7 +62,11 @@ const Fields<CommunicationSpread>& fields_of(const CommunicationSpread*) {
           .required<&CommunicationSpread::between_nodes>(
               "coefficient of variation in groups that do not")
           .required<&CommunicationSpread::correlation>(
-              "share of the variance that all communication of a step has in common");
+              "share of the variance that all communication of a step has in common")
+          .optional<&CommunicationSpread::within_node_law>(
+              "form of the spread within a node (default: log-normal)")
+          .optional<&CommunicationSpread::between_nodes_law>(
+              "form of the spread between nodes (default: log-normal)");
   return table;
 }
 
@@ -77,6 +91,15 @@ const KernelSpread& Variability::of(VaryingWork kind) const {
 Result<void> check(const Variability& variability) {
   Variability copy = variability;
   for (const NamedNumber& n : numbers_of(copy)) {
+    if (n.law != nullptr && *n.law) {
+      const TimeLaw& law = **n.law;
+      const std::string key = std::string(n.key) + "_law";
+      if (auto sound = check_form(law); !sound) return fail(at(key, sound.error()));
+      if (!(time_at(law, 0.999) > time_at(law, 0.001))) {
+        return bad_input("all of its times are alike", key,
+                         "leave it out, and write a spread of 0 for what does not vary");
+      }
+    }
     if (*n.value >= 0 && *n.value <= n.most) continue;
     const bool share = n.most == 1;
     return fail(ErrorCode::bad_input,
@@ -96,6 +119,12 @@ Result<Variability> load_variability(const Catalog& catalog, std::string_view na
   ORRERY_TRY(Variability variability, read<Variability>(document));
   if (auto sound = check(variability); !sound) return fail(at(document.name, sound.error()));
   return variability;
+}
+
+std::optional<TimeLaw>* law_named(Variability& variability, std::string_view key) {
+  const auto numbers = numbers_of(variability);
+  const auto* const known = std::ranges::find(numbers, key, &NamedNumber::key);
+  return known == numbers.end() ? nullptr : known->law;
 }
 
 Result<Variability> with_settings(Variability variability, std::string_view settings) {

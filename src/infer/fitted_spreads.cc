@@ -41,6 +41,29 @@ std::vector<Seconds> fitted_times(std::span<const DurationSample> samples) {
   return out;
 }
 
+// Of samples sorted by place and step: the factors of places, of what varies about them, and all.
+void set_factors(FittedSpread& out, std::span<const DurationSample> samples) {
+  const bool whole_pass = out.signature.work == SampledWork::pass;
+  for (const DurationSample& s : samples) out.factors.push_back(s.seconds / out.mean.value());
+  for (std::size_t i = 0; i < samples.size();) {
+    const std::int32_t of_place = samples[i].place;
+    Deviations place;
+    std::vector<double> times;  // of passes, or means over the calls of a step
+    while (i < samples.size() && samples[i].place == of_place) {
+      Deviations cell;
+      const std::int32_t step = samples[i].step;
+      for (; i < samples.size() && samples[i].place == of_place && samples[i].step == step; ++i) {
+        cell.add(samples[i].seconds);
+        place.add(samples[i].seconds);
+        if (whole_pass) times.push_back(samples[i].seconds);
+      }
+      if (!whole_pass) times.push_back(cell.mean);
+    }
+    out.spatial_factors.push_back(place.mean / out.mean.value());
+    for (const double time : times) out.temporal_factors.push_back(time / place.mean);
+  }
+}
+
 FittedSpread fitted(const DurationSignature& signature, std::vector<DurationSample> samples) {
   FittedSpread out;
   out.signature = signature;
@@ -71,6 +94,7 @@ FittedSpread fitted(const DurationSignature& signature, std::vector<DurationSamp
   out.variation = std::sqrt(all.variance()) / all.mean;
   out.parts = spread_parts(samples);
   out.calls = static_cast<double>(samples.size()) / static_cast<double>(cells.size());
+  set_factors(out, samples);
   if (const auto fits = fit_laws(fitted_times(samples))) out.nearest = fits->front();
   return out;
 }
@@ -90,14 +114,52 @@ std::optional<double> temporal_square(const FittedSpread& row) {
 }
 std::optional<double> whole_square(const FittedSpread& row) { return square(row.variation); }
 
-// What one number of a variability is fitted to.
+using Factors = std::vector<double> FittedSpread::*;
+
+// What one number of a variability, and its law, are fitted to.
 struct FittedNumber {
   std::string_view key;
+  Factors factors;
   std::span<const SampledWork> works;
   std::optional<double> (*square_of)(const FittedSpread& row);
   double kept;
   std::string_view lacks;  // signatures with enough samples that have no square
 };
+
+// The law of the factors of several signatures, each scaled from its own spread to that of the kind.
+std::optional<LawFit> law_of_kind(const FittedNumber& number, double spread,
+                                  std::span<const FittedSpread> rows) {
+  std::vector<Seconds> all;
+  for (const FittedSpread& row : rows) {
+    if (!is_of(row, number.works) || !row.signature.alike || !row.nearest) continue;
+    // Fewer, such as the ranks of a small job, have the form that their own mean and spread force on them.
+    if ((row.*number.factors).size() < kLeastTimes) continue;
+    Deviations own;
+    for (const double factor : row.*number.factors) own.add(factor);
+    if (own.variance() <= 0) continue;
+    const double scale = spread / std::sqrt(own.variance());
+    for (const double factor : row.*number.factors) {
+      all.emplace_back(std::max(std::round((1 + scale * (factor - own.mean)) * 1e6) / 1e6, 0.0));
+    }
+  }
+  if (all.empty()) return std::nullopt;
+  std::ranges::sort(all);
+  const auto quantiles = [&all](std::size_t count) {
+    std::vector<Seconds> out;
+    for (std::size_t i = 0; i < count; ++i)
+      out.push_back(all[(2 * i + 1) * all.size() / (2 * count)]);
+    return out;
+  };
+  const std::vector<Seconds> some = quantiles(std::min(all.size(), kMostFitted));
+  if (const auto fits = fit_laws(some)) {
+    const double most = 1.36 / std::sqrt(static_cast<double>(some.size()));
+    for (const LawFit& fit : *fits) {
+      if (fit.distance <= most && check(fit.law)) return fit;
+    }
+  }
+  const TimeLaw sampled{.law = TimeForm::sampled, .samples = quantiles(kQuantiles)};
+  return LawFit{sampled, kolmogorov_smirnov(sampled, some)};
+}
 
 KindSpread spread_of_kind(const FittedNumber& number, std::span<const FittedSpread> rows) {
   double squares = 0;
@@ -121,6 +183,7 @@ KindSpread spread_of_kind(const FittedNumber& number, std::span<const FittedSpre
   KindSpread out{std::string(number.key), number.kept, number.kept, fitted, ""};
   if (time > 0) {
     out.value = std::sqrt(squares / time);
+    if (out.value > 0) out.law = law_of_kind(number, out.value, rows);
     return out;
   }
   out.samples = all;
@@ -290,21 +353,28 @@ Result<FittedSpreads> fitted_spreads(const DurationSamples& samples, const Varia
   constexpr std::array kMemoryBound = {SampledWork::memory_bound, SampledWork::pass};
   constexpr std::array kWithin = {SampledWork::within_node};
   constexpr std::array kBetween = {SampledWork::between_nodes};
+  constexpr Factors kSpatial = &FittedSpread::spatial_factors;
+  constexpr Factors kTemporal = &FittedSpread::temporal_factors;
+  constexpr Factors kAll = &FittedSpread::factors;
   constexpr std::string_view kOneRank = "every signature is of one rank";
   constexpr std::string_view kOneStep = "every signature is of one step";
-  for (const FittedNumber& number : std::to_array<FittedNumber>(
-           {{"products.spatial", kProducts, spatial_square, kept.products.spatial, kOneRank},
-            {"products.temporal", kProducts, temporal_square, kept.products.temporal, kOneStep},
-            {"attention.spatial", kAttention, spatial_square, kept.attention.spatial, kOneRank},
-            {"attention.temporal", kAttention, temporal_square, kept.attention.temporal, kOneStep},
-            {"memory_bound.spatial", kMemoryBound, spatial_square, kept.memory_bound.spatial,
-             kOneRank},
-            {"memory_bound.temporal", kMemoryBound, temporal_square, kept.memory_bound.temporal,
-             kOneStep},
-            {"communication.within_node", kWithin, whole_square, kept.communication.within_node,
-             ""},
-            {"communication.between_nodes", kBetween, whole_square,
-             kept.communication.between_nodes, ""}})) {
+  for (const FittedNumber& number :
+       std::to_array<FittedNumber>({{"products.spatial", kSpatial, kProducts, spatial_square,
+                                     kept.products.spatial, kOneRank},
+                                    {"products.temporal", kTemporal, kProducts, temporal_square,
+                                     kept.products.temporal, kOneStep},
+                                    {"attention.spatial", kSpatial, kAttention, spatial_square,
+                                     kept.attention.spatial, kOneRank},
+                                    {"attention.temporal", kTemporal, kAttention, temporal_square,
+                                     kept.attention.temporal, kOneStep},
+                                    {"memory_bound.spatial", kSpatial, kMemoryBound, spatial_square,
+                                     kept.memory_bound.spatial, kOneRank},
+                                    {"memory_bound.temporal", kTemporal, kMemoryBound,
+                                     temporal_square, kept.memory_bound.temporal, kOneStep},
+                                    {"communication.within_node", kAll, kWithin, whole_square,
+                                     kept.communication.within_node, ""},
+                                    {"communication.between_nodes", kAll, kBetween, whole_square,
+                                     kept.communication.between_nodes, ""}})) {
     out.kinds.push_back(spread_of_kind(number, out.rows));
   }
   out.kinds.push_back(correlation_of(samples, kept.communication.correlation));
@@ -314,9 +384,13 @@ Result<FittedSpreads> fitted_spreads(const DurationSamples& samples, const Varia
     kind.value = std::round(kind.value * 1e6) / 1e6;
     if (auto set = with_settings(v, fmt::format("{}={}", kind.key, kind.value))) {
       v = std::move(*set);
+      if (auto* const law = law_named(v, kind.key)) {
+        *law = kind.law ? std::optional(kind.law->law) : std::nullopt;
+      }
     } else {
       kind.kept_because = set.error().message + " is recorded, and cannot be drawn";
       kind.value = kind.kept;
+      kind.law.reset();
     }
     std::string& of = kind.kept_because.empty() ? fits : keeps;
     of += (of.empty() ? "" : ", ") + kind.key;

@@ -24,6 +24,11 @@
 // splits it off where the two sides explain more than 3/4 of the variance, which is what they
 // explain of a uniform distribution (of a normal one 2/pi): only then are there two regimes.
 //
+// A kind's law is fitted in the same way to the factors x / mean of all of its signatures, each
+// scaled to the spread of the kind: of places' means for the spatial one, of what varies about them
+// for the temporal one. Where none is near enough, it is kQuantiles of these factors.
+// Signatures with fewer than kLeastTimes places or times have no say.
+//
 // A kind's spread is that of its signatures, squares weighted by their time. What varies from call
 // to call of a kernel evens out over the calls of a step, and counts divided by their number; a
 // pass counts whole. The correlation is the share that steps have of the variance of ln x of all
@@ -45,6 +50,8 @@
 
 namespace orrery {
 
+inline constexpr std::size_t kQuantiles = 64;  // of a law that is sampled
+
 struct SpreadParts {
   std::optional<double> spatial;   // from place to place
   std::optional<double> temporal;  // of a place, from step to step
@@ -62,6 +69,8 @@ struct FittedSpread {
   Seconds total;
   double variation = 0;  // standard deviation over mean
   SpreadParts parts;
+  // Over the mean: of the places' means, of a place's times over its mean, of all times.
+  std::vector<double> spatial_factors, temporal_factors, factors;
   std::optional<LawFit> nearest;  // none: too few samples
   [[nodiscard]] double largest_distance() const;
   [[nodiscard]] bool empirical() const {
@@ -71,11 +80,12 @@ struct FittedSpread {
 
 // What a recording says of one number of a variability, and what is kept of the catalog's.
 struct KindSpread {
-  std::string key;           // "products.spatial"
-  double value = 0;          // of the variability that was fitted
-  double kept = 0;           // of the one that is kept where nothing is fitted
-  std::int64_t samples = 0;  // of the signatures it is of
-  std::string kept_because;  // empty: it is the recording's
+  std::string key;                 // "products.spatial"
+  double value = 0;                // of the variability that was fitted
+  double kept = 0;                 // of the one that is kept where nothing is fitted
+  std::int64_t samples = 0;        // of the signatures it is of
+  std::string kept_because;        // empty: it is the recording's
+  std::optional<LawFit> law = {};  // none: too few samples, or nothing that varies
 };
 
 struct FittedSpreads {

@@ -97,6 +97,37 @@ TEST(FittedSpreads, FindTheCommunicationOfAStepAlike) {
   EXPECT_FALSE(fitted->rows[0].empirical());
 }
 
+// Two signatures of one law and different means: the kind has their law.
+TEST(FittedSpreads, GiveAKindTheLawOfItsFactors) {
+  for (const TimeForm form : {TimeForm::gamma, TimeForm::sampled}) {
+    DurationSamples samples;
+    for (std::uint32_t signature = 0; signature < 2; ++signature) {
+      samples.signatures.push_back({SampledWork::pass, "forward", std::to_string(signature), true});
+      for (std::int32_t s = 0; s < 2000; ++s) {
+        const double u = RandomDraws(9, static_cast<std::uint64_t>(s)).uniform(signature, 0);
+        const double z = form == TimeForm::gamma
+                             ? time_at({.law = form, .mean = Seconds(1), .shape = 4}, u).value() - 1
+                             : (u < 0.9 ? -0.02 : 0.18) + 0.01 * (u - 0.5);
+        samples.samples.push_back({signature, 0, s, (1 + signature) * (1 + z), false});
+      }
+    }
+    samples.steps = 2000;
+    const auto fitted = fitted_spreads(samples, Variability(), "recorded", "file");
+    ASSERT_TRUE(fitted);
+    const auto& law = fitted->variability.products.temporal_law;
+    ASSERT_TRUE(law);
+    EXPECT_EQ(law->law, form);
+    EXPECT_NEAR(mean_of(*law).value(), 1, 1e-3);
+    EXPECT_FALSE(fitted->variability.products.spatial_law);  // of one place
+    // Nine of ten times are short and one is long, as they were.
+    if (form == TimeForm::sampled) {
+      EXPECT_EQ(law->samples.size(), kQuantiles);
+      EXPECT_LT(time_at(*law, 0.88), Seconds(1));
+      EXPECT_GT(time_at(*law, 0.95), Seconds(1.1));
+    }
+  }
+}
+
 TEST(OtsuThreshold, PartsWaitingFromTransfersAndLeavesOneRegimeWhole) {
   std::vector<double> one;
   std::vector<double> two;

@@ -18,15 +18,16 @@ std::string_view law_of(const FittedSpread& row) {
 }
 
 Table kind_table(const FittedSpreads& spreads) {
-  Table table(left("", 4), right("recorded", 4), right("samples", 3), right("kept", 4),
-              left("because", 2));
+  Table table(left("", 4), right("recorded", 4), left("law", 4), right("samples", 3),
+              right("kept", 4), left("because", 2));
   for (const KindSpread& kind : spreads.kinds) {
     const bool kept = !kind.kept_because.empty();
     const auto number = [&](double value) {
       return kind.key.ends_with("correlation") ? fmt::format("{:.3g}", value) : percent(value);
     };
-    table.row(kind.key, kept ? "" : number(kind.value), kind.samples, kept ? number(kind.kept) : "",
-              kind.kept_because);
+    table.row(kind.key, kept ? "" : number(kind.value),
+              kind.law ? to_text(kind.law->law.law) : std::string_view(), kind.samples,
+              kept ? number(kind.kept) : "", kind.kept_because);
   }
   return table;
 }
@@ -115,6 +116,10 @@ inline constexpr auto kResults<KindSpread> = table<KindSpread>(
     field<&KindSpread::value>("of the fitted variability"),
     field<&KindSpread::kept>("of the variability that is kept where nothing is fitted"),
     field<&KindSpread::samples>("it was fitted to; where nothing is fitted, those there are"),
+    field("law", "its form: normal, gamma, log_normal or sampled; null: kept, or too few samples",
+          [](const KindSpread& k) {
+            return k.law ? std::optional(std::string(to_text(k.law->law.law))) : std::nullopt;
+          }),
     field("kept_because", "null: it is fitted", [](const KindSpread& k) {
       return k.kept_because.empty() ? std::nullopt : std::optional(k.kept_because);
     }));
