@@ -1,4 +1,4 @@
-# orrery_folder(NAME [COLD] [NO_UNITY_BUILD] DEPENDS a b ... LIBRARIES x y ...)
+# orrery_folder(NAME [COLD] DEPENDS a b ... LIBRARIES x y ...)
 #
 # One folder of src/ is one static library made of its *.cc. Its tests (*_test.cc), benchmarks
 # (*_benchmark.cc) and fuzzers (*_fuzz.cc) stand beside the code and become programs of their own:
@@ -10,10 +10,9 @@
 # one count what inputs reach; the others run as fast as without.
 #
 # The sources of a folder are compiled a dozen at a time, so that no two may give the same name to
-# different things within their anonymous namespaces; those of an NO_UNITY_BUILD folder, whose drawings name
-# their own margins and widths alike, one by one.
+# different things within their anonymous namespaces.
 function(orrery_folder name)
-  cmake_parse_arguments(ARG "COLD;NO_UNITY_BUILD" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(sources ${all})
   list(FILTER sources EXCLUDE REGEX "_(test|benchmark|fuzz)\\.cc$")
@@ -32,9 +31,6 @@ function(orrery_folder name)
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   if(sources)
     orrery_precompile(orrery_${name})
-    if(ARG_NO_UNITY_BUILD)
-      set_target_properties(orrery_${name} PROPERTIES UNITY_BUILD OFF)
-    endif()
     if(ARG_COLD)
       orrery_optimise_little(orrery_${name})
     endif()

@@ -10,8 +10,6 @@
 namespace orrery {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
 struct VerdictStyle {
   std::string_view words;
   Ink ink;
@@ -136,7 +134,7 @@ inline constexpr auto kResults<CollectiveCheck> = table<CollectiveCheck>(
 template <>
 inline constexpr auto kResults<CheckedCollectives> = table<CheckedCollectives>(
     "collectives", "Measured collectives of a cluster beside what is expected.",
-    schema_version<CheckedCollectives, kSchemaVersion>(),
+    schema_version<CheckedCollectives, 1>(),
     constant<CheckedCollectives>("kind", "what the document is", "check"),
     field<&CheckedCollectives::cluster>("cluster", "that they are compared with"),
     field<&CheckedCollectives::tests>("tests", "in the order of the file"));

@@ -26,6 +26,8 @@ struct Ink {
   bool bold = false;
   bool dim = false;
 };
+inline constexpr Ink kBold = {.bold = true};
+inline constexpr Ink kDim = {.dim = true};
 
 inline constexpr int kNarrowestText = 20;
 [[nodiscard]] int usable_width(const TextStyle& style);

@@ -8,8 +8,6 @@
 namespace orrery {
 namespace {
 
-constexpr Ink kBold = {.bold = true};
-
 // "42 s", "3.4 min", "5.2 h", "2.1 days".
 std::string wait_words(double seconds) {
   if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);

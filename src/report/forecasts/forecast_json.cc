@@ -28,14 +28,14 @@ struct SpreadRow {
   QuantileRow p5, p50, p95;
   double mean;
 };
-double number(double d) { return d; }
-double number(Seconds s) { return s.value(); }
+double plain_number(double d) { return d; }
+double plain_number(Seconds s) { return s.value(); }
 template <class Q>
 SpreadRow row_of(const RunSpread<Q>& s) {
   const auto row = [](const RunQuantile<Q>& q) {
-    return QuantileRow{number(q.value), number(q.low), number(q.high)};
+    return QuantileRow{plain_number(q.value), plain_number(q.low), plain_number(q.high)};
   };
-  return {row(s.p5), row(s.p50), row(s.p95), number(s.mean)};
+  return {row(s.p5), row(s.p50), row(s.p95), plain_number(s.mean)};
 }
 
 struct LostTime {

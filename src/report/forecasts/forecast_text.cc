@@ -11,7 +11,6 @@ namespace orrery {
 namespace {
 
 constexpr Seconds kDay{86400};
-constexpr Ink kBold = {.bold = true};
 
 // A figure stays with its unit where lines are broken.
 std::string unbroken(const std::string& figure) {

@@ -11,8 +11,6 @@
 namespace orrery {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
 std::string words_of(std::string_view name) {
   std::string out(name);
   std::ranges::replace(out, '_', '-');
@@ -123,8 +121,7 @@ inline constexpr auto kResults<LevelFigures> = table<LevelFigures>(
 
 template <>
 inline constexpr auto kResults<NetworkFigures> = table<NetworkFigures>(
-    "network", "The network of a cluster as a graph.",
-    schema_version<NetworkFigures, kSchemaVersion>(),
+    "network", "The network of a cluster as a graph.", schema_version<NetworkFigures, 1>(),
     constant<NetworkFigures>("kind", "what the document is", "network"),
     field<&NetworkFigures::cluster>("cluster", "its name"),
     field<&NetworkFigures::accelerators>("accelerators", "vertices that compute"),
@@ -155,7 +152,7 @@ inline constexpr auto kResults<AlgorithmTimes> = table<AlgorithmTimes>(
 template <>
 inline constexpr auto kResults<CollectiveComparison> = table<CollectiveComparison>(
     "collective", "A collective by every algorithm that offers it.",
-    schema_version<CollectiveComparison, kSchemaVersion>(),
+    schema_version<CollectiveComparison, 1>(),
     constant<CollectiveComparison>("kind", "what the document is", "collective"),
     field<&CollectiveComparison::cluster>("cluster", "its name"),
     field<&CollectiveComparison::kind>("collective", "that is compared"),
@@ -196,7 +193,7 @@ inline constexpr auto kResults<JobPair> =
 
 template <>
 inline constexpr auto kResults<SharedFabric> = table<SharedFabric>(
-    "shared fabric", "Several jobs on one fabric.", schema_version<SharedFabric, kSchemaVersion>(),
+    "shared fabric", "Several jobs on one fabric.", schema_version<SharedFabric, 1>(),
     constant<SharedFabric>("kind", "what the document is", "cluster"),
     field<&SharedFabric::fabric>("fabric", "its name"),
     field<&SharedFabric::jobs>("jobs", "in the order of the file"),

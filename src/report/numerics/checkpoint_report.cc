@@ -9,8 +9,6 @@
 namespace orrery {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
 std::string bounds(const TensorDifference& t) {
   return t.wasserstein_at_most - t.wasserstein <= 5e-4 * t.wasserstein_at_most
              ? scientific(t.wasserstein_at_most, 3)
@@ -95,7 +93,7 @@ inline constexpr auto kResults<CheckpointDifference> = table<CheckpointDifferenc
 template <>
 inline constexpr auto kResults<ComparedCheckpoints> = table<ComparedCheckpoints>(
     "compared checkpoints", "Two checkpoints, and references for how far they may be apart.",
-    schema_version<ComparedCheckpoints, kSchemaVersion>(),
+    schema_version<ComparedCheckpoints, 1>(),
     constant<ComparedCheckpoints>("kind", "what the document is", "numerics-compare"),
     field<&ComparedCheckpoints::difference>("of the two"),
     field<&ComparedCheckpoints::references>("of the first from each reference"));

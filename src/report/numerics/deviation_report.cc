@@ -11,8 +11,6 @@
 namespace orrery {
 namespace {
 
-constexpr int kSchemaVersion = 1;
-
 std::string ulps(double x) { return x < 1000 ? fmt::format("{:.2f}", x) : scientific(x, 2); }
 
 }  // namespace
@@ -90,7 +88,7 @@ inline constexpr auto kResults<MeasuredDeviation> = table<MeasuredDeviation>(
 template <>
 inline constexpr auto kResults<DeviationStudy> = table<DeviationStudy>(
     "deviations", "Deviations of an experiment in narrow formats from golden values.",
-    schema_version<DeviationStudy, kSchemaVersion>(),
+    schema_version<DeviationStudy, 1>(),
     constant<DeviationStudy>("kind", "what the document is", "numerics"),
     field<&DeviationStudy::experiment>("attention, gemm, allreduce or quantize"),
     field<&DeviationStudy::settings>("what was computed"),

@@ -13,12 +13,7 @@
 #include "report/plans/plan_text.h"
 
 namespace orrery {
-namespace {
-
-constexpr Ink kBold = {.bold = true};
-constexpr Ink kDim = {.dim = true};
-
-}  // namespace
+namespace {}  // namespace
 
 const VerdictStyle& style_of(Verdict verdict) {
   static constexpr std::array<VerdictStyle, 3> kStyles = {{

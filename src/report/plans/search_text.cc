@@ -16,8 +16,6 @@
 namespace orrery {
 namespace {
 
-constexpr Ink kDim = {.dim = true};
-
 // "3.20 s" stays on one line.
 std::string unbroken(const std::string& text) {
   std::string out;
@@ -147,30 +145,30 @@ std::string range_words(const StepTimeInterval& interval) {
 }
 
 template <auto kMember>
-std::string number(const Estimate& e) {
+std::string plan_number(const Estimate& e) {
   return std::to_string(e.plan.*kMember);
 }
 
 const std::vector<Field>& fields() {
   static const std::vector<Field> kFields = {
-      {right("tp").telling_rows_apart(), number<&Plan::tp>, true},
-      {right("cp").telling_rows_apart(), number<&Plan::cp>, false, "1"},
+      {right("tp").telling_rows_apart(), plan_number<&Plan::tp>, true},
+      {right("cp").telling_rows_apart(), plan_number<&Plan::cp>, false, "1"},
       {left("context").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.cp > 1 ? std::string(to_text(e.plan.context_parallel)) : std::string("-");
        },
        false, "-"},
-      {right("pp").telling_rows_apart(), number<&Plan::pp>, true},
-      {right("v").telling_rows_apart(), number<&Plan::chunks>, false, "1"},
-      {right("ep").telling_rows_apart(), number<&Plan::ep>, false, "1"},
+      {right("pp").telling_rows_apart(), plan_number<&Plan::pp>, true},
+      {right("v").telling_rows_apart(), plan_number<&Plan::chunks>, false, "1"},
+      {right("ep").telling_rows_apart(), plan_number<&Plan::ep>, false, "1"},
       {left("dispatch").telling_rows_apart(),
        [](const Estimate& e) {
          return e.plan.ep > 1 ? std::string(to_text(e.plan.dispatch)) : std::string("-");
        },
        false, "-"},
-      {right("dp").telling_rows_apart(), number<&Plan::dp>, true},
-      {right("mbs").telling_rows_apart(), number<&Plan::micro_batch>},
-      {right("zero").telling_rows_apart(), number<&Plan::zero>},
+      {right("dp").telling_rows_apart(), plan_number<&Plan::dp>, true},
+      {right("mbs").telling_rows_apart(), plan_number<&Plan::micro_batch>},
+      {right("zero").telling_rows_apart(), plan_number<&Plan::zero>},
       {left("recompute").telling_rows_apart(),
        [](const Estimate& e) {
          return std::string(to_text(e.plan.recompute)) +

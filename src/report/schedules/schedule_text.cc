@@ -13,19 +13,19 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kMostRows = 16;
+constexpr std::size_t kMostDevices = 16;
 constexpr std::array<std::uint8_t, kIdleCauses.size()> kCauseColours = {250, 245, 240, 168, 136};
 
 std::string counted(std::int64_t n, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", grouped(n), n == 1 ? one : many);
 }
 
-std::string plain(double value) { return fmt::format("{:.6g}", value); }
+std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
 
 // The first, the last and evenly spread ones between.
 std::vector<std::size_t> shown(std::size_t devices) {
   std::vector<std::size_t> out;
-  const std::size_t rows = std::min(devices, kMostRows);
+  const std::size_t rows = std::min(devices, kMostDevices);
   for (std::size_t r = 0; r < rows; ++r) {
     out.push_back(rows < 2 ? 0 : r * (devices - 1) / (rows - 1));
   }
@@ -106,7 +106,7 @@ std::string memory_table(const MeasuredSchedule& s, const TextStyle& style) {
                                        static_cast<int>(cells), 0, highest);
     const ActivationLifetimes& life = s.lifetimes[d];
     const double mean = life.count > 0 ? life.sum.count() / static_cast<double>(life.count) : 0;
-    table.row(std::to_string(d), plain(s.execution.measures.peak_memory[d]),
+    table.row(std::to_string(d), six_digits(s.execution.measures.peak_memory[d]),
               cell(line, {.colour = 67}), tick_text(Seconds(mean * 1e-12), axis),
               tick_text(life.longest.seconds(), axis));
   }
@@ -139,13 +139,14 @@ std::string schedule_text(const MeasuredSchedule& s, const ScheduleRemarks& rema
   std::string facts = fmt::format("makespan {} · bubble {} ({} if steps follow without a flush)",
                                   time_text(m.makespan.seconds(), axis), percent(m.bubble_ratio),
                                   percent(m.bubble_ratio_span));
-  facts += fmt::format(" · weights {}× · sends {} a microbatch", plain(s.weights_held()),
-                       plain(s.sends_per_microbatch()));
+  facts += fmt::format(" · weights {}× · sends {} a microbatch", six_digits(s.weights_held()),
+                       six_digits(s.sends_per_microbatch()));
   out += wrapped(facts, 2, style) + "\n";
   out += pipeline_text(pipeline_spans(s), style, axis);
   out += heading("Idle", "time that a device waits, by cause", style) + idle_table(s, style);
   std::string remark = "activations, in " + memory_unit(s, remarks.stated_memory);
-  if (remarks.memory_limit > 0) remark += fmt::format("; limit {}", plain(remarks.memory_limit));
+  if (remarks.memory_limit > 0)
+    remark += fmt::format("; limit {}", six_digits(remarks.memory_limit));
   return out + heading("Held", remark, style) + memory_table(s, style);
 }
 

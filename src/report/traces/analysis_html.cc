@@ -20,7 +20,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMostColumns = 256;  // of a chart
-constexpr std::size_t kMostRows = 96;      // of ranks and steps
+constexpr std::size_t kMostPageRows = 96;  // of ranks and steps
 
 // Turns of another process are rare: without any they are no part.
 std::string legend(std::int64_t other_process_ns) {
@@ -128,7 +128,7 @@ std::string breakdown_section(const RunAnalysis& analysis) {
   std::size_t lines = 0;
   for (const RankAnalysis& rank : analysis.ranks)
     lines += std::max<std::size_t>(1, rank.steps.size());
-  const bool every_step = lines <= kMostRows;
+  const bool every_step = lines <= kMostPageRows;
   for (const RankAnalysis& rank : analysis.ranks) {
     const std::string name = std::to_string(rank.rank);
     if (analysis.preset != BreakdownPreset::orrery || rank.steps.empty()) {
@@ -152,15 +152,16 @@ std::string breakdown_section(const RunAnalysis& analysis) {
     other_process_ns += row.parts.idle.other_process_ns;
   }
   Table table = breakdown_table(analysis);
-  for (const Row& row : first(rows, kMostRows)) {
+  for (const Row& row : first(rows, kMostPageRows)) {
     add_breakdown(table, row.rank, row.step, row.parts, longest);
   }
   const bool any_steps = std::ranges::any_of(
       analysis.ranks, [](const RankAnalysis& rank) { return !rank.steps.empty(); });
   std::string remark = any_steps ? "of each rank in each step, by the window of the step"
                                  : "of each rank, from its first to its last work";
-  if (rows.size() > kMostRows) {
-    remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostRows, rows.size());
+  if (rows.size() > kMostPageRows) {
+    remark +=
+        fmt::format("; {} of {} ranks are shown, the JSON has all", kMostPageRows, rows.size());
   }
   return html_section("Where the time of the device went", remark,
                       table.html() + legend(other_process_ns));
@@ -173,7 +174,7 @@ std::string timeline_section(const RunAnalysis& analysis) {
                                      std::string(to_text(Category::embedding))},
                      .bands = {}};
   for (const RankAnalysis& rank : analysis.ranks) {
-    if (!rank.has_device_work() || chart.bands.size() == kMostRows) continue;
+    if (!rank.has_device_work() || chart.bands.size() == kMostPageRows) continue;
     const RankTimeline& timeline = rank.timeline;
     chart.seconds = seconds(timeline.window.end - timeline.window.start);
     const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
@@ -261,8 +262,8 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
     body += "<h3>Transfer (orange) and waiting (grey) of every rank</h3>" + column_chart_svg(chart);
     if (std::ranges::any_of(communication.ranks,
                             [](const auto& rank) { return rank.caused_waiting_ns > 0; })) {
-      body +=
-          "<h3>For whom the others waited</h3>" + waiting_table(communication, kMostRows).html();
+      body += "<h3>For whom the others waited</h3>" +
+              waiting_table(communication, kMostPageRows).html();
     }
   }
   return html_section("Communication", "medians; transfer: what is left without waiting", body);

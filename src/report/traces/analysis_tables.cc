@@ -18,7 +18,7 @@ namespace {
 constexpr int kLongestName = 56;  // on a page
 
 std::string mean_text(double ns) { return to_text(Seconds(ns * 1e-9)); }
-std::string known(double share) { return share < 0 ? "" : percent(share); }
+std::string known_share(double share) { return share < 0 ? "" : percent(share); }
 
 template <class Rate>
 std::string rate_text(Rate rate) {
@@ -178,7 +178,7 @@ Table operator_table(const RecordedTrace& trace, const RankAnalysis& rank, std::
               page_bar(row.own_ns, rank.operators.rows.front().own_ns, colour),
               time_text(row.own_ns), row.host.count, mean_text(row.device.mean_ns()),
               time_text(row.host.total_ns), row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
-              row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "", known(row.roofline));
+              row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "", known_share(row.roofline));
   }
   return table;
 }
@@ -202,7 +202,7 @@ Table kernel_table(const RecordedTrace& trace, const RankAnalysis& rank, std::si
         page_bar(duration.total_ns, rank.kernels.front().duration.total_ns, colour_of(row.kind)),
         time_text(duration.total_ns), percent(row.share), duration.count,
         mean_text(duration.mean_ns()), time_text(duration.least_ns),
-        time_text(duration.greatest_ns), known(row.occupancy),
+        time_text(duration.greatest_ns), known_share(row.occupancy),
         row.occupancy < 0 ? bandwidth : percent(row.occupancy), dim(trace.texts[row.caller]));
   }
   return table;

@@ -179,7 +179,7 @@ Table part_table(const Difference& d) {
 
 // The first `rows`; of a prediction for a page alone.
 Table row_table(const Difference& d, const DifferenceSubject& subject, std::size_t rows) {
-  constexpr int kLongestName = 61;  // on a page
+  constexpr int kLongestNameOnPage = 61;  // on a page
   const bool predicted = subject.predicted;
   Seconds largest;
   for (const DifferenceRow& row : d.rows) {
@@ -187,8 +187,8 @@ Table row_table(const Difference& d, const DifferenceSubject& subject, std::size
   }
   Table table(right("difference", 9), page_bars(), right(predicted ? "recorded" : "first", 6),
               right(predicted ? "predicted" : "second", 6), right("calls", 4).only(Form::text),
-              left(predicted ? "kind of work" : "operator", 8).cut_on_page(kLongestName),
-              left("why", 5).cut_on_page(kLongestName));
+              left(predicted ? "kind of work" : "operator", 8).cut_on_page(kLongestNameOnPage),
+              left("why", 5).cut_on_page(kLongestNameOnPage));
   for (const DifferenceRow& row : first(d.rows, rows)) {
     const Seconds change = row.difference();
     const bool slower = change > Seconds(0);

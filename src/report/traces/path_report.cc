@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostBins = 400;  // of a chart over time
 constexpr std::size_t kMostBands = 24;
-constexpr int kLongestName = 56;
+constexpr int kLongestStepName = 56;
 constexpr std::array<Category, kPathBounds> kColours = {
     Category::host,       Category::router,    Category::attention_projection,
     Category::exposed_tp, Category::embedding, Category::normalization,
@@ -146,7 +146,8 @@ Table bounds_table(std::span<const std::int64_t> by_bound_ns, std::int64_t lengt
 Table stretch_table(const StepPath& path, std::size_t rows) {
   Table table(right("at", 9), right("rank", 8).only(has_other_ranks(path) ? Form::any : Form::page),
               left("on", 8), right("for", 9), left("because", 7).at_least(24),
-              left("mostly", 6).cut_on_page(kLongestName), right("operations").only(Form::page));
+              left("mostly", 6).cut_on_page(kLongestStepName),
+              right("operations").only(Form::page));
   for (const std::size_t i : longest_stretches(path, rows)) {
     const PathStretch& stretch = path.stretches[i];
     const std::string longest = shown_name(stretch.longest, stretch.bound);
@@ -160,7 +161,7 @@ Table stretch_table(const StepPath& path, std::size_t rows) {
 // `ranks`: where the column of ranks stands.
 Table name_table(std::span<const PathShare> names, std::int64_t length_ns, std::size_t rows,
                  Form ranks) {
-  Table table(left("on the path", 9).cut_on_page(kLongestName + 12), left("bound by", 6),
+  Table table(left("on the path", 9).cut_on_page(kLongestStepName + 12), left("bound by", 6),
               right("rank", 7).only(ranks), right("count", 6).only(Form::text), page_bars(),
               right("time", 9), right("share", 8), right("count").only(Form::page));
   for (const PathShare& row : names.first(std::min(rows, names.size()))) {

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-constexpr int kLongestName = 44;
+constexpr int kLongestOperation = 44;
 
 std::string in_percent(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
 
@@ -38,8 +38,8 @@ Table operation_table(const FittedSpreads& spreads, std::size_t top) {
               right("in a step", 1), left("law", 5).at_least(10), right("distance", 2),
               right("at most", 1));
   for (const FittedSpread& row : first(spreads.rows, top)) {
-    table.row(shortened(printable(row.signature.name), kLongestName),
-              shortened(printable(row.signature.form), kLongestName), row.samples, row.mean,
+    table.row(shortened(printable(row.signature.name), kLongestOperation),
+              shortened(printable(row.signature.form), kLongestOperation), row.samples, row.mean,
               percent(row.variation), in_percent(row.parts.spatial), in_percent(row.parts.temporal),
               in_percent(row.parts.within), law_of(row),
               row.nearest ? fmt::format("{:.3f}", row.nearest->distance) : "",

@@ -22,7 +22,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kMostSteps = 16;
+constexpr std::size_t kMostEditedSteps = 16;
 constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
 constexpr double kLeastShown = 5e-4;  // 0.05 %
 constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
@@ -104,7 +104,7 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   out += heading("Parts", "of a step, on average", style) + parts.text(style);
   Table steps(right("rank", 7), right("stage", 7).shown_if(w.staged), left("step", 6),
               right("before", 8), right("after", 8), right("", 3));
-  for (const WhatIfStep& step : first(w.steps, kMostSteps)) {
+  for (const WhatIfStep& step : first(w.steps, kMostEditedSteps)) {
     steps.row(step.rank == kNotRecorded ? "" : std::to_string(step.rank),
               std::to_string(step.stage), step.name, step.before, step.after,
               change_cell(step.before, step.after));
@@ -113,8 +113,8 @@ std::string whatif_text(const WhatIf& w, const TextStyle& style) {
                  "until all work of a rank is done; trace diff and spec go by the host's marks",
                  style) +
          steps.text(style);
-  if (w.steps.size() > kMostSteps) {
-    say(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostSteps));
+  if (w.steps.size() > kMostEditedSteps) {
+    say(fmt::format("and {} more (--json lists all)", w.steps.size() - kMostEditedSteps));
   }
   return out;
 }

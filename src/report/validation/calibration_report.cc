@@ -10,7 +10,6 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kProblemsShown = 20;
-constexpr Ink kDim = {.dim = true};
 
 std::string value_text(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);

@@ -8,8 +8,6 @@
 namespace orrery {
 namespace {
 
-constexpr Ink kBold = {.bold = true};
-
 std::string shown(const Figure& f, double value) {
   return f.name.starts_with("rank correlation") ? fmt::format("{:.3f}", value) : percent(value);
 }

@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kWorstRows = 20;
 constexpr std::size_t kReasons = 40;
-constexpr Ink kBold = {.bold = true};
-constexpr Ink kDim = {.dim = true};
 
 // The sources with a figure to show, then the sum if there are several.
 std::vector<const SourceSummary*> lines(const Validation& v, bool (*shown)(const SourceSummary&)) {
