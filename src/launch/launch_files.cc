@@ -1,12 +1,15 @@
 #include "launch/launch_files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "document/toml.h"
 #include "document/value.h"
 #include "launch/shell_script.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -101,24 +104,65 @@ void flatten(const Value& value, const std::string& key, const std::string& file
   out.push_back(plain(std::move(flag)));
 }
 
-// ${a.b} and ${.b} (OmegaConf), as far as the file says it. Four rounds suffice for references to
-// references; what is left is unresolved.
+// "multiply:4, 4096" and the other functions that NeMo's launcher adds to OmegaConf (main.py).
+std::optional<std::string> computed(std::string_view call) {
+  const std::size_t colon = call.find(':');
+  const std::size_t comma = call.find(',');
+  if (colon == std::string_view::npos || comma == std::string_view::npos) return std::nullopt;
+  const auto number = [](std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    text.remove_suffix(text.size() - (text.find_last_not_of(kBlank) + 1));
+    return parsed_number<double>(text);
+  };
+  const auto a = number(call.substr(colon + 1, comma - colon - 1));
+  const auto b = number(call.substr(comma + 1));
+  if (!a || !b) return std::nullopt;
+  const std::string_view name = call.substr(0, colon);
+  const double value = name == "multiply"       ? *a * *b
+                       : name == "sum"          ? *a + *b
+                       : name == "divide_ceil"  ? std::ceil(*a / *b)
+                       : name == "divide_floor" ? std::floor(*a / *b)
+                                                : std::nan("");
+  if (!std::isfinite(value)) return std::nullopt;
+  return Value::number(value).scalar_text();
+}
+
+// ${a.b}, ${.b} and ${multiply:4, ${.b}} (OmegaConf), as far as the file says it. Four rounds suffice
+// for references to references; what is left is unresolved.
 void resolve_references(LaunchFlags& flags) {
+  constexpr int kRounds = 4;
+  constexpr int kMostInOne = 16;
+  constexpr std::size_t kLongest = 4096;  // a file cannot make its values grow without bounds
   std::map<std::string, const LaunchFlag*, std::less<>> by_key;
   for (const LaunchFlag& flag : flags) by_key.emplace(flag.key, &flag);
-  constexpr int kRounds = 4;
-  for (int round = 0; round < kRounds; ++round) {
-    for (LaunchFlag& flag : flags) {
-      if (!flag.value.starts_with("${") || flag.value.find('}') != flag.value.size() - 1) continue;
-      std::string key = flag.value.substr(2, flag.value.size() - 3);
+  // Replaces the first reference that has none within; false if it cannot.
+  const auto resolve_one = [&](LaunchFlag& flag) {
+    const std::size_t end = flag.value.find('}');
+    const std::size_t begin = end == std::string::npos ? end : flag.value.rfind("${", end);
+    if (begin == std::string::npos) return false;
+    std::string key = flag.value.substr(begin + 2, end - begin - 2);
+    std::optional<std::string> value = computed(key);
+    if (!value) {
       if (key.starts_with('.')) {
         const std::size_t dot = flag.key.rfind('.');
         key = dot == std::string::npos ? key.substr(1) : flag.key.substr(0, dot) + key;
       }
       const auto found = by_key.find(key);
-      if (found == by_key.end() || found->second == &flag) continue;
-      flag.value = found->second->value;
-      flag.given = found->second->given;
+      if (found == by_key.end() || found->second == &flag) return false;
+      const LaunchFlag& other = *found->second;
+      const bool whole = begin == 0 && end + 1 == flag.value.size();
+      if (other.value.find("${") != std::string::npos || (!other.given && !whole)) return false;
+      flag.given = other.given;
+      value = other.value;
+    }
+    if (flag.value.size() + value->size() > kLongest) return false;
+    flag.value.replace(begin, end - begin + 1, *value);
+    return true;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    for (LaunchFlag& flag : flags) {
+      for (int i = 0; i < kMostInOne && resolve_one(flag); ++i) {
+      }
     }
   }
   for (LaunchFlag& flag : flags) {

@@ -10,13 +10,17 @@
 namespace orrery {
 namespace {
 
+// One '*' anywhere stands for any characters; so do two, at both ends.
 bool fits_name(std::string_view pattern, std::string_view key) {
   if (pattern.ends_with('*') && pattern.starts_with('*') && pattern.size() > 1) {
     return key.find(pattern.substr(1, pattern.size() - 2)) != std::string_view::npos;
   }
-  if (pattern.ends_with('*')) return key.starts_with(pattern.substr(0, pattern.size() - 1));
-  if (pattern.starts_with('*')) return key.ends_with(pattern.substr(1));
-  return pattern == key;
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == key;
+  const std::string_view before = pattern.substr(0, star);
+  const std::string_view after = pattern.substr(star + 1);
+  return key.size() >= before.size() + after.size() && key.starts_with(before) &&
+         key.ends_with(after);
 }
 
 std::string without_directory(std::string_view key) {

@@ -197,6 +197,52 @@ TEST(ImportOfNemo, OverlapsPipelineTransfersOnlyWhenInterleaved) {
   EXPECT_EQ(overlaps(", virtual_pipeline_model_parallel_size: 2"), "on");
 }
 
+// The fields of one NeMo run of 32 layers on 64 GPUs, with more keys of its model.
+Result<ImportedLaunch> nemo(const std::string& model) {
+  return imported({{"a.yaml",
+                    "trainer: {devices: 8, num_nodes: 8, precision: bf16}\n"
+                    "model: {num_layers: 32, hidden_size: 4096, ffn_hidden_size: 16384, "
+                    "num_attention_heads: 32, encoder_seq_length: 2048, micro_batch_size: 1, "
+                    "max_position_embeddings: 2048, global_batch_size: 64, " +
+                        model + "}\n"}});
+}
+
+TEST(ImportOfNemo, ShardsAndReducesAsItsFsdpSays) {
+  const auto full = nemo("fsdp: true, fsdp_grad_reduce_dtype: bf16");
+  ORRERY_ASSERT_IMPORTED(full);
+  EXPECT_EQ(full->plan.zero, 3);
+  EXPECT_EQ(value_of(*full, "training", "gradients"), "bf16");
+  const auto grad = nemo("fsdp: true, fsdp_sharding_strategy: grad, fsdp_grad_reduce_dtype: 32");
+  ORRERY_ASSERT_IMPORTED(grad);
+  EXPECT_EQ(grad->plan.zero, 2);
+  EXPECT_EQ(value_of(*grad, "training", "gradients"), "fp32");
+  const auto hybrid = nemo("fsdp: true, fsdp_sharding_strategy: hybrid");
+  ORRERY_ASSERT_IMPORTED(hybrid);
+  EXPECT_THAT(why_not(*hybrid, "model.fsdp_sharding_strategy"), HasSubstr("within the group"));
+  const auto off = nemo("fsdp: false, fsdp_sharding_strategy: full, fsdp_grad_reduce_dtype: 32");
+  ORRERY_ASSERT_IMPORTED(off);
+  EXPECT_EQ(why_not(*off, "model.fsdp_sharding_strategy"), "");
+}
+
+TEST(ImportOfNemo, RecomputesSelectivelyInAllLayers) {
+  const auto launch = nemo(
+      "activations_checkpoint_granularity: selective, activations_checkpoint_method: block, "
+      "activations_checkpoint_num_layers: 0");
+  ORRERY_ASSERT_IMPORTED(launch);
+  EXPECT_EQ(value_of(*launch, "plan", "recompute"), "selective");
+  EXPECT_EQ(why_not(*launch, "model.activations_checkpoint_method"), "");
+}
+
+TEST(ImportOfNemo, SaysWhatItCannotModelOnlyWhereItIsOn) {
+  const auto off = nemo("cpu_offloading: false, sharp: false, bias_activation_fusion: true");
+  ORRERY_ASSERT_IMPORTED(off);
+  EXPECT_EQ(why_not(*off, "model.cpu_offloading"), "");
+  EXPECT_EQ(why_not(*off, "model.bias_activation_fusion"), "");
+  const auto on = nemo("cpu_offloading: true");
+  ORRERY_ASSERT_IMPORTED(on);
+  EXPECT_THAT(why_not(*on, "model.cpu_offloading"), HasSubstr("has no counterpart"));
+}
+
 // ---- torchtitan ----
 
 TEST(ImportOfTorchtitan, SaysThatEverySecondLayerIsRecomputedUnlessToldOtherwise) {
@@ -275,6 +321,22 @@ TEST(ImportOfDeepSpeed, ListsAnAutoThatNothingFills) {
   EXPECT_EQ(value_of(*launch, "training", "global_batch"), "unset");
   EXPECT_EQ(why_not(*launch, "train_batch_size"),
             "depends on plan.micro_batch, which is not known");
+}
+
+TEST(ImportOfDeepSpeed, ComputesTheBatchThatTwoOfThreeKeysGive) {
+  const auto read = [](const std::string& keys) {
+    LaunchQuestion question;
+    question.files.push_back(*parse_launch_file("{" + keys + "}", "ds.json"));
+    question.cluster = "h100-sxm:8";
+    question.model = "llama-2-7b";
+    return import_launch(question, built_in());
+  };
+  EXPECT_EQ(read(R"("train_batch_size": 64, "gradient_accumulation_steps": 4)")->plan.micro_batch,
+            2);
+  EXPECT_EQ(read(R"("train_batch_size": 64)")->plan.micro_batch, 8);
+  const auto uneven = read(R"("train_batch_size": 12)");
+  ORRERY_ASSERT_IMPORTED(uneven);
+  EXPECT_EQ(value_of(*uneven, "plan", "micro_batch"), "unset");
 }
 
 TEST(ImportOfDeepSpeed, ReadsTheOptimizerOfTheTrainer) {
