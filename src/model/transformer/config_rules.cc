@@ -67,7 +67,8 @@ struct LayerPattern {
 };
 
 // Of the keys of a rule, the first that has a value. `whole`: one of them has to, with a word or letter
-// for each layer; else a short word of letters repeats.
+// for each layer; else a short word of letters repeats. A number n means n - 1 local layers, then a
+// global one.
 void name_layers(ConfigKeys& keys, const Value& rule, const Value& words, LayerPattern& pattern) {
   const std::vector<Value> all = alternatives(*rule.find("each"));
   const bool whole = text_of(rule, "whole") == "true";
@@ -87,6 +88,14 @@ void name_layers(ConfigKeys& keys, const Value& rule, const Value& words, LayerP
   if (list.kind() == Value::Kind::map) {
     keys.refuse({ErrorCode::bad_input, "a map does not say what the layers are", keys.place(key),
                  "a list with a word for each layer"});
+    return;
+  }
+  if (list.kind() == Value::Kind::number) {
+    const std::int64_t every = keys.integer(key).value_or(0);
+    for (std::size_t i = 0; every > 0 && i < pattern.layers; ++i) {
+      const bool last = (static_cast<std::int64_t>(i) + 1) % every == 0;
+      pattern.set(i, last ? "attention" : "local-attention");
+    }
     return;
   }
   const bool letters = list.is_scalar();

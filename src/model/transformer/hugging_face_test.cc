@@ -269,6 +269,29 @@ TEST(HuggingFace, LayersOfHybridsAreThoseOfTheConfiguration) {
   EXPECT_EQ(exaone->global_attention_every, 4);
 }
 
+// What the classes of transformers say of keys that are absent, or take no notice of.
+TEST(HuggingFace, AbsentKeysHaveTheDefaultsOfTheirClass) {
+  const auto exaone = read_small(R"("model_type": "exaone4", "max_position_embeddings": 65536)");
+  ASSERT_TRUE(exaone) << exaone.error().text();
+  EXPECT_EQ(exaone->sliding_window, 4096);
+  EXPECT_EQ(exaone->global_attention_every, 4);
+  const auto halves = read_small(R"("model_type": "exaone4", "max_position_embeddings": 65536,
+    "sliding_window_pattern": 2)");
+  ASSERT_TRUE(halves) << halves.error().text();
+  EXPECT_EQ(halves->global_attention_every, 2);
+  const auto whole = read_small(R"("model_type": "exaone4", "sliding_window": null)");
+  ASSERT_TRUE(whole) << whole.error().text();
+  EXPECT_EQ(whole->global_attention_every, 0);
+  const auto granite = read_small(R"("model_type": "granitemoehybrid")");
+  ASSERT_TRUE(granite) << granite.error().text();
+  EXPECT_EQ(mixer_of(*granite, 0), Mixer::state_space);
+  const auto biased = read_small(R"("model_type": "mistral", "attention_bias": true)");
+  ASSERT_FALSE(biased);
+  EXPECT_THAT(biased.error().text(),
+              HasSubstr("attention_bias: a bias that the class of this model type does not have is "
+                        "not modelled"));
+}
+
 TEST(HuggingFace, LayersThatAlternateUnevenlyAreAPattern) {
   const auto a = read_small(R"("model_type": "mistral", "sliding_window": 16, "layer_types":
     ["full_attention", "sliding_attention", "sliding_attention", "full_attention"])");
@@ -425,8 +448,8 @@ TEST(HuggingFace, BiasesAreThoseOfTheKeys) {
   constexpr const char* kOff = R"("attention_bias": false)";
   constexpr double kQueryKeyValue = 64 + 2 * 32;
   EXPECT_EQ(added("llama", kOn, kOff), kQueryKeyValue + 64);
-  EXPECT_EQ(added("gpt_oss", kOn, kOff), kQueryKeyValue + 64);
-  EXPECT_EQ(added("qwen3", kOn, kOff), (64 + 2 * 32) * 8 + 64);  // heads of 128
+  EXPECT_EQ(added("gpt_oss", kOn, kOff), (64 + 2 * 32) * 4 + 64);  // heads of 64
+  EXPECT_EQ(added("qwen3", kOn, kOff), (64 + 2 * 32) * 8 + 64);    // heads of 128
   EXPECT_EQ(added("glm", kOn, kOff), (64 + 2 * 32) * 8);
   EXPECT_EQ(added("qwen2", kOn, kOff), 0);
   EXPECT_EQ(added("stablelm", R"("use_qkv_bias": true)", R"("use_qkv_bias": false)"),
