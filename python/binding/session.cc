@@ -62,14 +62,19 @@ std::string states_of_files(const Value& specification) {
   std::string out;
   if (const Value* model = specification.find("model"); model != nullptr && model->is_scalar()) {
     const std::string& path = model->scalar_text();
-    out += state_of(path) + state_of(path + "/config.json") +
-           state_of(path + "/model.safetensors.index.json");
+    const std::string state = state_of(path);
+    if (!state.empty()) {
+      out += state + state_of(path + "/config.json") +
+             state_of(path + "/model.safetensors.index.json");
+    }
   }
   const Value* cluster = specification.find("cluster");
   if (cluster != nullptr && cluster->kind() == Value::Kind::map) cluster = cluster->find("name");
   if (cluster != nullptr && cluster->is_scalar()) {
     const std::string& path = cluster->scalar_text();
-    out += state_of(path) + state_of(path.substr(0, path.rfind(':')));
+    const std::size_t colon = path.rfind(':');
+    out += state_of(path);
+    if (colon != std::string::npos) out += state_of(path.substr(0, colon));
   }
   return out;
 }

@@ -1,4 +1,5 @@
-// One estimate of Llama 3.1 405B on 16,384 GPUs, everything loaded; and with its cost cache warm.
+// One estimate of Llama 3.1 405B on 16,384 GPUs, everything loaded; and with its cost cache warm, as
+// also of the 8B on 8 GPUs. python/benchmarks/estimates.py compares the warm ones with calls from Python.
 #include <benchmark/benchmark.h>
 
 #include "estimate/estimate.h"
@@ -19,6 +20,15 @@ Scenario published_plan() {
   return s;
 }
 
+Scenario small_plan() {
+  Scenario s = published_plan();
+  s.model = *load_model("llama-3.1-8b", Catalog::built_in());
+  s.cluster = *parse_cluster("h100-sxm:8", Catalog::built_in());
+  s.training.global_batch = 8;
+  s.plan = *parse_plan("tp=1");
+  return s;
+}
+
 void estimate_405b(benchmark::State& state) {
   const Scenario s = published_plan();
   const Uncertainty errors = *load_uncertainty(Catalog::built_in());
@@ -29,14 +39,17 @@ void estimate_405b(benchmark::State& state) {
 }
 BENCHMARK(estimate_405b)->Unit(benchmark::kMicrosecond);
 
-void evaluate_405b_warm(benchmark::State& state) {
-  const Scenario s = published_plan();
+void evaluate_warm(benchmark::State& state, const Scenario& s) {
+  const Uncertainty errors = *load_uncertainty(Catalog::built_in());
   const auto warm = predict(s, Catalog::built_in());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(estimate(*predict(warm->priced, warm->plan())).step_time);
+    benchmark::DoNotOptimize(estimate(*predict(warm->priced, warm->plan()), errors).step_time);
   }
 }
+void evaluate_405b_warm(benchmark::State& state) { evaluate_warm(state, published_plan()); }
 BENCHMARK(evaluate_405b_warm)->Unit(benchmark::kMicrosecond);
+void evaluate_8b_warm(benchmark::State& state) { evaluate_warm(state, small_plan()); }
+BENCHMARK(evaluate_8b_warm)->Unit(benchmark::kMicrosecond);
 
 void expanded_405b_nodes(benchmark::State& state) {
   const Scenario s = published_plan();

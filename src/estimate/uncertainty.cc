@@ -61,13 +61,20 @@ bool differs_in_its_plan(const StepPoint& p, const StepPoint& step) {
 
 // The first that is of the same kind and accelerator, and nearest; nothing of none.
 const StepPoint* nearest_of(std::span<const StepPoint> measured, const StepPoint& step) {
-  const auto unlike = [&](const StepPoint& p) {
-    return std::tuple(p.kind != step.kind, p.accelerator != step.accelerator,
-                      p.architecture != step.architecture, distance(p, step));
-  };
-  const auto found = std::ranges::min_element(
-      measured, [&](const StepPoint& a, const StepPoint& b) { return unlike(a) < unlike(b); });
-  return found == measured.end() ? nullptr : &*found;
+  const StepPoint* nearest = nullptr;
+  std::tuple<bool, bool, bool> least;  // what is unlike in it
+  double shortest = 0;
+  for (const StepPoint& p : measured) {
+    const std::tuple unlike(p.kind != step.kind, p.accelerator != step.accelerator,
+                            p.architecture != step.architecture);
+    if (nearest != nullptr && unlike > least) continue;
+    const double far = distance(p, step);
+    if (nearest != nullptr && unlike == least && far >= shortest) continue;
+    nearest = &p;
+    least = unlike;
+    shortest = far;
+  }
+  return nearest;
 }
 
 std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoint& step) {
@@ -251,7 +258,8 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
   const auto sequence = static_cast<double>(step.sequence);
   bool architecture = false;
   const StepPoint* of_kind = nullptr;  // nearest in accelerators
-  std::int64_t shortest = 0;           // sequences of those near in accelerators
+  double of_kind_apart = 0;
+  std::int64_t shortest = 0;  // sequences of those near in accelerators
   std::int64_t longest = 0;
   bool accelerator = false;              // the same one among those near
   std::set<std::string_view> of_system;  // sources with the same software there
@@ -259,10 +267,11 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
     if (p.architecture != step.architecture) continue;
     architecture = true;
     if (p.kind != step.kind) continue;
-    const auto apart = [&](const StepPoint& q) {
-      return std::abs(std::log(static_cast<double>(q.accelerators) / accelerators));
-    };
-    if (of_kind == nullptr || apart(p) < apart(*of_kind)) of_kind = &p;
+    const double apart = std::abs(std::log(static_cast<double>(p.accelerators) / accelerators));
+    if (of_kind == nullptr || apart < of_kind_apart) {
+      of_kind = &p;
+      of_kind_apart = apart;
+    }
     if (!near(static_cast<double>(p.accelerators), accelerators)) continue;
     shortest = shortest == 0 ? p.sequence : std::min(shortest, p.sequence);
     longest = std::max(longest, p.sequence);
