@@ -42,7 +42,7 @@ std::vector<std::string> question(const std::string& command,
 
 void start_up(benchmark::State& state) { measure(state, {"--version"}); }
 void estimate_405b(benchmark::State& state) {
-  measure(state, question("estimate", {"--plan", "tp=8,pp=16"}));
+  measure(state, question("estimate", {"--plan", "tp=8,pp=16,recompute=full"}));
 }
 void search_405b(benchmark::State& state) { measure(state, question("search", {})); }
 void search_405b_one_thread(benchmark::State& state) {
