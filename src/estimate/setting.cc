@@ -71,6 +71,18 @@ Result<Value> changed_scalar(const Value& old, Change& change) {
 
 Result<Value> changed(const Value& old, std::span<const std::string_view> keys, Change& change);
 
+// A field that the section leaves out, and the maps around it. The reader of the section knows whether
+// there is such a field, and names the nearest.
+Result<Value> left_out(std::span<const std::string_view> keys, Change& change) {
+  ORRERY_TRY(Value value, changed_scalar(Value::null(), change));
+  for (std::size_t i = keys.size(); i-- > 0;) {
+    Value nested = Value::map();
+    nested.set(std::string(keys[i]), std::move(value));
+    value = std::move(nested);
+  }
+  return value;
+}
+
 Result<Value> changed_member(const Value& old, std::span<const std::string_view> keys,
                              Change& change) {
   Value out = Value::map();
@@ -85,14 +97,8 @@ Result<Value> changed_member(const Value& old, std::span<const std::string_view>
     ORRERY_TRY(Value value, changed(member, keys.subspan(1), change));
     out.set(key, std::move(value));
   }
-  // The reader of the section knows whether there is such a field, and names the nearest.
   if (!found) {
-    ORRERY_TRY(Value value, changed_scalar(Value::null(), change));
-    for (std::size_t i = keys.size(); i-- > 1;) {
-      Value nested = Value::map();
-      nested.set(std::string(keys[i]), std::move(value));
-      value = std::move(nested);
-    }
+    ORRERY_TRY(Value value, left_out(keys.subspan(1), change));
     out.set(std::string(keys.front()), std::move(value));
   }
   return out;
@@ -130,6 +136,7 @@ Result<Value> changed_item(const Value& old, std::span<const std::string_view> k
 
 Result<Value> changed(const Value& old, std::span<const std::string_view> keys, Change& change) {
   if (keys.empty() && old.is_scalar()) return changed_scalar(old, change);
+  if (old.kind() == Value::Kind::null) return left_out(keys, change);
   if (keys.empty())
     return bad_input("is more than one value", change.where, "name one of its fields");
   if (old.kind() == Value::Kind::list) return changed_item(old, keys, change);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "estimate/sensitivity.h"
 #include "estimate/spec.h"
 #include "model/family.h"
+#include "model/transformer/architecture.h"
 
 namespace orrery {
 namespace {
@@ -129,6 +131,37 @@ TEST(Setting, KnowsEveryFieldOfASpecification) {
     }
   }
   EXPECT_GT(multiplied, 100U);
+}
+
+void add_described(const Description& d, const std::string& path, std::set<std::string>& out) {
+  for (const FieldDescription& f : d.fields) {
+    const std::string here = path + "." + f.key;
+    if (f.shape.kind == ValueShape::Kind::map) {
+      add_described(f.shape.map(), here, out);
+    } else {
+      out.insert(here);
+    }
+  }
+}
+// Also those that no scenario above has, of optional parts and lists: whatever is wrong with a value, the
+// reader of its section knows the field.
+TEST(Setting, ReachesEveryDescribedField) {
+  std::set<std::string> fields;
+  add_described(fields_of(static_cast<const Cluster*>(nullptr)).description(), "cluster", fields);
+  add_described(fields_of(static_cast<const Plan*>(nullptr)).description(), "plan", fields);
+  add_described(fields_of(static_cast<const Training*>(nullptr)).description(), "training", fields);
+  add_described(fields_of(static_cast<const SoftwareProfile*>(nullptr)).description(), "software",
+                fields);
+  add_described(fields_of(static_cast<const Architecture*>(nullptr)).description(), "model",
+                fields);
+  ASSERT_GT(fields.size(), 200U);
+  const auto unknown = [](const std::string& path) {
+    return refused(path + "=1").message.starts_with("unknown field");
+  };
+  for (const std::string& path : fields) {
+    EXPECT_FALSE(unknown(path)) << path << ": " << refused(path + "=1").text();
+    EXPECT_TRUE(unknown(path + "y")) << path;
+  }
 }
 
 // A default that lies within a list is a number like any other.
