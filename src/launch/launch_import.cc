@@ -236,6 +236,12 @@ void LaunchImport::account(std::size_t i, const LaunchSettings& known) {
         table_, keys_[i], is_known ? IrrelevantNames::without_patterns : IrrelevantNames::all);
     if (irrelevant != nullptr) return say(FlagUse::irrelevant, irrelevant->why);
   }
+  for (const auto& [key, value] : table_.defaults.all) {
+    LaunchSettings variables;
+    if (key == keys_[i] && matches(value, &flag.flag.value, variables, {})) {
+      return say(FlagUse::irrelevant, "the framework's default");
+    }
+  }
   if (flag.flag.value == "false" && is_known) {
     return say(FlagUse::irrelevant, "off, as without it");
   }

@@ -131,6 +131,30 @@ TEST(ImportOfMegatron, RefusesDegreesBelowOne) {
   }
 }
 
+TEST(ImportOfMegatron, ReadsWhatALogPrintsOfEveryArgument) {
+  const auto launch = imported({{"run.log",
+                                 "  num_layers ...................................... 32\n"
+                                 "  hidden_size ..................................... 4096\n"
+                                 "  num_attention_heads ............................. 32\n"
+                                 "  seq_length ...................................... 4096\n"
+                                 "  max_position_embeddings ......................... 4096\n"
+                                 "  vocab_size ...................................... 32000\n"
+                                 "  micro_batch_size ................................ 1\n"
+                                 "  global_batch_size ............................... 64\n"
+                                 "  bf16 ............................................ True\n"
+                                 "  window_size ..................................... (127, 0)\n"
+                                 "  kv_lora_rank .................................... 512\n"
+                                 "  cpu_offloading .................................. False\n"
+                                 "  mtp_standalone .................................. True\n"
+                                 "  inference_max_requests .......................... 8\n"}});
+  ORRERY_ASSERT_IMPORTED(launch);
+  EXPECT_EQ(value_of(*launch, "model", "sliding_window"), "128");
+  for (const char* key : {"kv_lora_rank", "cpu_offloading", "inference_max_requests"}) {
+    EXPECT_EQ(why_not(*launch, key), "") << key;
+  }
+  EXPECT_THAT(why_not(*launch, "mtp_standalone"), HasSubstr("not a flag"));
+}
+
 TEST(ImportOfMegatron, SaysThatTheModelIsInAFunction) {
   const auto launch =
       imported({{"a.sh", "f() {\n  torchrun pretrain_gpt.py --num-layers 32\n}\nf\n"}});
@@ -240,7 +264,24 @@ TEST(ImportOfNemo, SaysWhatItCannotModelOnlyWhereItIsOn) {
   EXPECT_EQ(why_not(*off, "model.bias_activation_fusion"), "");
   const auto on = nemo("cpu_offloading: true");
   ORRERY_ASSERT_IMPORTED(on);
-  EXPECT_THAT(why_not(*on, "model.cpu_offloading"), HasSubstr("has no counterpart"));
+  EXPECT_THAT(why_not(*on, "model.cpu_offloading"), HasSubstr("not a flag"));
+}
+
+// Dumped configurations have every field: those that are as in the framework's classes hide nothing.
+TEST(ImportOfMegatronBridge, ListsFieldsOnlyWhereTheyDifferFromTheirDefault) {
+  const auto dumped = bridge(
+      "model_config: {cpu_offloading: false, mtp_standalone: true, window_size: [127, 0], "
+      "window_attn_skip_freq: 2}\n"
+      "ddp: {nccl_ub: false, fsdp_double_buffer: true, use_megatron_fsdp: false, "
+      "use_distributed_optimizer: true, data_parallel_sharding_strategy: optim_grads_params}\n");
+  ORRERY_ASSERT_IMPORTED(dumped);
+  EXPECT_EQ(why_not(*dumped, "model.cpu_offloading"), "");
+  EXPECT_EQ(why_not(*dumped, "ddp.nccl_ub"), "");
+  EXPECT_NE(why_not(*dumped, "model_config.mtp_standalone"), "");
+  EXPECT_NE(why_not(*dumped, "ddp.fsdp_double_buffer"), "");
+  EXPECT_EQ(why_not(*dumped, "model_config.window_size"), "");
+  EXPECT_EQ(why_not(*dumped, "ddp.data_parallel_sharding_strategy"), "");
+  EXPECT_EQ(dumped->plan.zero, 1);
 }
 
 // ---- torchtitan ----

@@ -70,6 +70,7 @@ const Fields<LaunchTable>& fields_of(const LaunchTable*) {
           .optional<&T::placeholder>("a value that stands for one that another file states")
           .optional<&T::renamed>("names of other releases")
           .optional<&T::assumed>("fields that neither the file nor the catalog says")
+          .optional<&T::defaults>("of flags that no rule has")
           .required<&T::rules>("what its flags mean")
           .required<&T::irrelevant>("flags that change neither time nor memory")
           .required<&T::provenance>("where the facts come from");

@@ -94,6 +94,7 @@ struct LaunchTable {
   std::string placeholder;             // a value that stands for one that another file states
   LaunchPatterns renamed;              // names of other releases: key or first parts of it
   LaunchPatterns assumed;              // fields that neither the file nor the catalog says
+  LaunchPatterns defaults;             // of flags that no rule has: what changes nothing
   std::vector<LaunchRule> rules;       // each with its forms, once read
   std::vector<IrrelevantFlags> irrelevant;
   Provenance provenance;
