@@ -15,19 +15,38 @@ namespace {
 
 // By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
 // Where that is much of the step, either may exceed 100 %. Empty where it is not.
-std::string attention_note(const Model& model, const Estimate& e) {
+std::string attention_note(const PredictedStep& step, const Estimate& e) {
   constexpr double kMuch = 0.25;  // of the FLOPs of the model
-  const auto length = static_cast<double>(e.training.sequence_length);
-  const auto source = static_cast<double>(e.training.source_length);
-  const auto flops = [&](AttentionCount count) {
-    return model_flops_per_sequence(model, length, count, source, e.training.workload);
-  };
-  const double computed = flops(AttentionCount::causal) / flops(AttentionCount::full);
+  const double computed = model_flops_of_a_sequence(step, AttentionCount::causal) /
+                          model_flops_of_a_sequence(step, AttentionCount::full);
   if (1 - computed < kMuch) return "";
   return fmt::format(
-      "MFU and HFU count all pairs of tokens, as is usual; causal attention leaves out {:.0f} % of "
+      "MFU and HFU count all pairs of tokens{}, as is usual; causal attention leaves out {:.0f} % "
+      "of "
       "the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
-      100 * (1 - computed), 100 * computed * e.mfu);
+      e.training.documents.lengths.empty() ? "" : " of a document", 100 * (1 - computed),
+      100 * computed * e.mfu);
+}
+
+// What attention computes of rows that are made of documents; empty if they are not.
+std::string documents_note(const PredictedStep& step) {
+  const DocumentRows* rows = step.costs.cache->documents();
+  if (rows == nullptr) return "";
+  // Of the layers without a window, where there are such.
+  AttentionCore attention;
+  for (const Block& block : step.model().blocks) {
+    for (const Operator& op : block.operators) {
+      if (op.kind == OperatorKind::attention) attention = op.attention;
+      if (op.kind == OperatorKind::attention && attention.window == 0) break;
+    }
+  }
+  return fmt::format(
+      "documents ({}): {:.3g} in a row, {:.1f} % of its positions; attention computes {:.3g} % of "
+      "a causal row's pairs, the rank that the others wait for {:.2f} times the mean; MFU, HFU and "
+      "tokens/s count tokens of documents, and pairs within one",
+      to_text(step.training().documents.packing), rows->documents_per_row(),
+      100 * rows->efficiency(), 100 * rows->computed_pairs(attention),
+      rows->unevenness(attention, step.costs.cache->rows(step.plan())));
 }
 
 }  // namespace
@@ -63,8 +82,8 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
       !padded.empty()) {
     out.push_back(std::move(padded));
   }
-  if (std::string note = attention_note(scenario.model, e); !note.empty()) {
-    out.push_back(std::move(note));
+  for (std::string note : {attention_note(step, e), documents_note(step)}) {
+    if (!note.empty()) out.push_back(std::move(note));
   }
   return out;
 }

@@ -103,11 +103,7 @@ Estimate estimate(const PredictedStep& predicted) {
   out.step_time = time.seconds();
 
   const double sequences = static_cast<double>(out.training.global_batch);
-  const Flops model_work =
-      sequences * model_flops_per_sequence(
-                      cache.model(), static_cast<double>(out.training.sequence_length),
-                      AttentionCount::full, static_cast<double>(out.training.source_length),
-                      out.training.workload);
+  const Flops model_work = sequences * model_flops_of_a_sequence(predicted, AttentionCount::full);
   const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
   const Flops hardware_work =
       model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);
@@ -115,8 +111,9 @@ Estimate estimate(const PredictedStep& predicted) {
   out.achieved_per_gpu = model_work / out.step_time / out.gpus;
   out.mfu = (model_work / out.step_time) / peak;
   out.hfu = (hardware_work / out.step_time) / peak;
-  out.tokens_per_second =
-      sequences * static_cast<double>(out.training.sequence_length) / out.step_time.value();
+  const double in_use = cache.documents() == nullptr ? 1 : cache.documents()->efficiency();
+  out.tokens_per_second = in_use * sequences * static_cast<double>(out.training.sequence_length) /
+                          out.step_time.value();
   out.bottleneck = bottleneck(out.breakdown);
   const auto busiest = std::ranges::max_element(out.stages, {}, &StageReport::busy);
   const StageReport& critical = out.stages[static_cast<std::size_t>(out.critical_stage)];

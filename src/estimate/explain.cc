@@ -22,14 +22,14 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const Accelerator& a = step.cluster().accelerator;
   const double sequences = static_cast<double>(e.training.global_batch);
   const auto length = static_cast<double>(e.training.sequence_length);
-  const Flops per_sequence =
-      model_flops_per_sequence(step.model(), length, AttentionCount::full,
-                               static_cast<double>(e.training.source_length), e.training.workload);
+  const Flops per_sequence = model_flops_of_a_sequence(step, AttentionCount::full);
   const Flops total = per_sequence * sequences;
   const FlopsPerSecond peak = *a.peak(e.training.precision);
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
   const StageReport& fullest = e.stages[static_cast<std::size_t>(e.peak_memory_stage)];
   std::vector<Derivation> out;
+  const DocumentRows* documents = step.costs.cache->documents();
+  const std::string kWithin = "attention within each document (sum of squares), padding excluded";
 
   out.push_back(
       {"step_time_s",
@@ -72,15 +72,15 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
                                100 * e.breakdown[c].count() / e.breakdown.total().count()),
                    to_text(e.breakdown[c].seconds()), std::move(source)});
   }
-  out.push_back(
-      {"model_flops",
-       std::string(step.costs.passes.backward ? "forward and backward (3x; frozen 2x)"
-                                              : "forward") +
-           " of every matrix product and full attention, logits included, embedding look-up and "
-           "recomputation excluded",
-       fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences", to_text(per_sequence),
-                   length, sequences),
-       to_text(total), "operators of " + step.model().name});
+  out.push_back({"model_flops",
+                 std::string(step.costs.passes.backward ? "forward and backward (3x; frozen 2x)"
+                                                        : "forward") +
+                     " of every matrix product and " +
+                     (documents == nullptr ? "full attention" : kWithin) +
+                     ", logits included, embedding look-up and recomputation excluded",
+                 fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences",
+                             to_text(per_sequence), length, sequences),
+                 to_text(total), "operators of " + step.model().name});
   out.push_back({"tflops_per_gpu", "model FLOPs / (step time x GPUs)",
                  fmt::format("{} / ({} x {})", to_text(total), to_text(e.step_time), e.gpus),
                  to_text(e.achieved_per_gpu), "definition"});
@@ -96,7 +96,9 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
        "count, of which causal kernels compute half",
        recomputation(p), fmt::format("{:.2f} %", 100 * e.hfu), "arXiv 2205.05198 s.6.3"});
   out.push_back({"tokens_per_s", "sequences x tokens / step time",
-                 fmt::format("{:.0f} x {:.0f} / {}", sequences, length, to_text(e.step_time)),
+                 fmt::format("{:.0f} x {:.0f} / {}", sequences,
+                             length * (documents == nullptr ? 1 : documents->efficiency()),
+                             to_text(e.step_time)),
                  fmt::format("{:.0f}", e.tokens_per_second), "definition"});
   const MemoryReport& m = fullest.memory;
   const auto size = [](ByteCount b) { return to_text(Bytes(static_cast<double>(b))); };

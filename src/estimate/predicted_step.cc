@@ -36,6 +36,17 @@ Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
   return out;
 }
 
+Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count) {
+  const Training& training = step.training();
+  std::function<double(const Operator&)> share;
+  if (const DocumentRows* rows = step.priced->cache.documents()) {
+    share = [rows](const Operator& op) { return rows->real_share(op); };
+  }
+  return model_flops_per_sequence(step.model(), static_cast<double>(training.sequence_length),
+                                  count, static_cast<double>(training.source_length),
+                                  training.workload, share);
+}
+
 std::vector<std::string> own_entries(const Catalog& catalog) {
   std::vector<std::string> out;
   for (const Catalog::Overlaid& own : catalog.overlaid_in_use()) {

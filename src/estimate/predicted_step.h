@@ -57,6 +57,11 @@ struct PredictedStep {
   [[nodiscard]] const Plan& plan() const { return costs.plan; }
 };
 
+// Model FLOPs of one sequence of the step's workload (model/model.h). Where rows are made of
+// documents, of their tokens only: attention counts the pairs of tokens within each, the sum of
+// squares instead of the square of the sum, and padding counts nothing.
+Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count);
+
 // What was used so far of entries that lie over the built-in catalog, in words.
 std::vector<std::string> own_entries(const Catalog& catalog);
 

@@ -103,6 +103,22 @@ Result<Cluster> cluster_of(const Document& document, const Value& value, const C
   return read_cluster(Document{document.name, value}, catalog);
 }
 
+// Replaces the file of documents by what is in it.
+Result<void> read_documents(Training& training) {
+  Documents& documents = training.documents;
+  if (documents.file.empty()) return {};
+  if (!documents.lengths.empty()) {
+    return bad_input("both lengths and a file of them are given", "", "one of the two");
+  }
+  const bool whole = documents.packing != Packing::concatenated && training.sequence_length > 0;
+  ORRERY_TRY(const std::string text, read_file(documents.file));
+  ORRERY_TRY(
+      documents.lengths,
+      read_document_lengths(text, documents.file, whole ? training.sequence_length : kMaxDocument));
+  documents.file.clear();
+  return {};
+}
+
 }  // namespace
 
 Result<Model> read_based_model(Document document, const Catalog& catalog) {
@@ -194,6 +210,8 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   if (const Value* training = document.root.find("training")) {
     ORRERY_TRY(out.scenario.training,
                read<Training>(Document{document.name + ": training", *training}));
+    ORRERY_RETURN_IF_ERROR(at(place(document, *training, "training.documents"),
+                              read_documents(out.scenario.training)));
   }
   if (const Value* workload = document.root.find("workload")) {
     ORRERY_TRY(out.scenario.training.workload,

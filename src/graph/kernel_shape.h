@@ -25,6 +25,8 @@ struct AttentionShape {
   double value_dim = 0;
   double window = 0;    // 0: none
   bool causal = false;  // halves the work when queries == keys; else keys seen = keys - queries / 2
+  double pairs = 1;    // of the pairs (query, key) inside these masks, the share of a document mask
+  double longest = 0;  // keys of the longest document; 0: all
   bool fused_softmax = false;  // unfused attention: scale, mask and softmax are one kernel
   bool wide_softmax = false;   // unfused attention: they work on an fp32 copy of the scores
   bool narrow_scores = false;  // products run in the 8-bit format asked for, as in inference

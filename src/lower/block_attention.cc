@@ -23,6 +23,10 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   shape.causal = a.causal;
   shape.fused_softmax = s_.costs.software.softmax == Kernels::fused;
   shape.wide_softmax = works_on_fp32_scores(s_.costs.software);
+  if (s_.documents != nullptr) {
+    shape.pairs = s_.documents->computed_pairs(a) * s_.documents->unevenness(a, s_.rows);
+    shape.longest = s_.documents->longest();
+  }
   if (a.chunked) {
     // Pieces of the sequence that do not see each other: so many shorter sequences.
     shape.window = 0;
@@ -32,12 +36,15 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
       return shape;
     }
   }
-  if (exchanges_heads(s_.plan)) {
-    shape.queries *= b.cp;
-    shape.heads /= b.cp;
-    shape.kv_heads /= b.cp;
-  } else if (a.causal && b.cp > 1) {
-    // Each rank holds one early and one late piece of the sequence, so that all see half the keys.
+  const auto exchanged = static_cast<double>(head_ranks(s_.plan));
+  shape.queries *= exchanged;
+  shape.heads /= exchanged;
+  shape.kv_heads /= exchanged;
+  const bool contiguous =
+      s_.plan.context_balance == ContextBalance::contiguous && s_.documents == nullptr;
+  if (a.causal && ring_ranks(s_.plan) > 1 && !contiguous) {
+    // Each rank holds one early and one late piece of the sequence, or every so manyeth token, so
+    // that all see half the keys. Of contiguous pieces the last sees all, and the others wait.
     shape.keys = shape.keys / 2 + shape.queries / 2;
   }
   return shape;
@@ -109,20 +116,23 @@ void BlockLowering::around_attention(PassBuilder& out, const Operator& op, Categ
 // Attention with its context-parallel exchange: `volume` times the keys and values travel.
 void BlockLowering::around_context(PassBuilder& out, const Operator& op, Category category,
                                    Kernel kernel, double volume, CollectiveKind kind, bool after) {
-  const int cp = s_.binding.cp;
-  const Phase phase = after ? Phase::input_gradient : Phase::forward;
-  if (cp == 1) {
-    attend(out, op, category, kernel, phase);
-    return;
-  }
+  HeadExchange tensors;
   if (exchanges_heads(s_.plan)) {
-    const HeadExchange tensors =
-        head_exchange(op, s_, after ? Direction::backward : Direction::forward);
-    exchange(out, tensors.before, element(), category);
-    attend(out, op, category, kernel, phase);
-    exchange(out, tensors.behind, element(), category);
-    return;
+    tensors = head_exchange(op, s_, after ? Direction::backward : Direction::forward);
   }
+  exchange(out, tensors.before, head_group(s_.plan), element(), category);
+  if (ring_ranks(s_.plan) == 1) {
+    attend(out, op, category, kernel, after ? Phase::input_gradient : Phase::forward);
+  } else {
+    around_ring(out, op, category, kernel, volume, kind, after);
+  }
+  exchange(out, tensors.behind, head_group(s_.plan), element(), category);
+}
+
+// The part of it in which keys and values are gathered or passed on.
+void BlockLowering::around_ring(PassBuilder& out, const Operator& op, Category category,
+                                Kernel kernel, double volume, CollectiveKind kind, bool after) {
+  const auto cp = static_cast<int>(ring_ranks(s_.plan));
   const Bytes payload = key_value_bytes(op);
   if (s_.plan.context_parallel == ContextParallel::all_gather &&
       !s_.costs.software.attends_in_pieces) {
@@ -164,7 +174,7 @@ void BlockLowering::around_context(PassBuilder& out, const Operator& op, Categor
 // their gradients moves on a rank behind each, beside the next, and last to its owner.
 void BlockLowering::attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
                                      const Kernel& piece, bool backward) {
-  const int cp = s_.binding.cp;
+  const auto cp = static_cast<int>(ring_ranks(s_.plan));
   const bool ring = s_.plan.context_parallel == ContextParallel::ring;
   const AttentionShape a = attention_shape(op);
   const double rows = a.batch * a.queries;

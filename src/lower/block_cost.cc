@@ -121,7 +121,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
     if (again[i].share > 0) {
-      out.recomputed += model_flops(op, Phase::forward, balanced) * again[i].share;
+      const bool masked = setting.documents != nullptr && op.kind == OperatorKind::attention;
+      out.recomputed += model_flops(op, Phase::forward, balanced) * again[i].share *
+                        (masked ? setting.documents->computed_pairs(op.attention) : 1);
     }
   }
   out.memory = block_memory(

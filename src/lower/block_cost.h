@@ -23,6 +23,7 @@
 #include "cost/memory/rank_parameters.h"
 #include "lower/block_memory.h"
 #include "lower/cost_context.h"
+#include "lower/document_rows.h"
 #include "lower/pass_builder.h"
 #include "lower/rank_layout.h"
 #include "model/model.h"
@@ -55,6 +56,8 @@ struct BlockSetting {
   const Training& training;
   const RankLayout& layout;
   const CostContext& costs;
+  const DocumentRows* documents = nullptr;  // that rows are made of; none: every row is one
+  RowDivision rows = {};                    // how ranks wait for each other where they are
 };
 
 // Whether a schedule runs a backward as one pass or as two.

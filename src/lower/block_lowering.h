@@ -111,9 +111,8 @@ class BlockLowering {
   // context parallelism; the kernels are products and attention, bound by computing.
   [[nodiscard]] double share_lost() const {
     constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
-    const bool ring =
-        s_.layout.cp.size > 1 && !s_.plan.overlap.tensor_parallel && !exchanges_heads(s_.plan);
-    const GroupShape& beside = ring ? s_.layout.cp : s_.layout.tp;
+    const bool ring = s_.layout.cp_ring.size > 1 && !s_.plan.overlap.tensor_parallel;
+    const GroupShape& beside = ring ? s_.layout.cp_ring : s_.layout.tp;
     return s_.costs.interference(CollectiveKind::all_gather, kPiece, beside).compute_share;
   }
   [[nodiscard]] PassBuilder pass_builder() const {
@@ -131,8 +130,9 @@ class BlockLowering {
   [[nodiscard]] static Communication tensor_collective(CollectiveKind kind, Bytes payload) {
     return {.collective = kind, .group = index(StepGroup::tensor), .payload = payload};
   }
-  [[nodiscard]] static Communication context_collective(CollectiveKind kind, Bytes payload) {
-    return {.collective = kind, .group = index(StepGroup::context), .payload = payload};
+  // Of the ranks that pass each other keys and values.
+  [[nodiscard]] Communication context_collective(CollectiveKind kind, Bytes payload) const {
+    return {.collective = kind, .group = index(ring_group(s_.plan)), .payload = payload};
   }
   [[nodiscard]] Seconds time(const Communication& c) const {
     return price(c, s_.layout.groups[c.group.value()].shape, s_.costs);
@@ -403,6 +403,8 @@ class BlockLowering {
   void attend(PassBuilder& out, const Operator& op, Category category, Kernel kernel, Phase phase);
   void around_context(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
                       double volume, CollectiveKind kind, bool after);
+  void around_ring(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+                   double volume, CollectiveKind kind, bool after);
   void attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
                         const Kernel& piece, bool backward);
   void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward);

@@ -4,10 +4,15 @@
 #include <optional>
 
 namespace orrery {
-namespace {}  // namespace
 
-bool exchanges_heads(const Plan& plan) {
-  return plan.cp > 1 && plan.context_parallel == ContextParallel::all_to_all;
+bool exchanges_heads(const Plan& plan) { return head_ranks(plan) > 1; }
+
+StepGroup head_group(const Plan& plan) {
+  return head_ranks(plan) == plan.cp ? StepGroup::context : StepGroup::context_heads;
+}
+
+StepGroup ring_group(const Plan& plan) {
+  return ring_ranks(plan) == plan.cp ? StepGroup::context : StepGroup::context_ring;
 }
 
 HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Direction direction) {
@@ -33,8 +38,8 @@ HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Dire
            {"all-to-all of value gradients", values}}};
 }
 
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Bytes element,
-              Category copies) {
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, StepGroup group,
+              Bytes element, Category copies) {
   const auto copy = [&](std::string_view name, const ExchangedTensor& t) {
     out.compute(name, copies, memory_bound(2 * element * t.elements));
   };
@@ -43,7 +48,7 @@ void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Byt
     copy("heads and tokens to send", t);
     arriving.push_back(out.transfer(t.name, StepStream::cp, Category::exposed_cp,
                                     Communication{.collective = CollectiveKind::all_to_all,
-                                                  .group = index(StepGroup::context),
+                                                  .group = index(group),
                                                   .payload = element * t.elements}));
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {

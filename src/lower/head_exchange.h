@@ -11,6 +11,10 @@
 // of one tensor-parallel rank, which divide first. The kernel sees the whole sequence, so causal
 // work is even without pieces.
 //
+// If u of the c ranks exchange heads and c/u pass keys and values round a ring or gather them (USP,
+// arXiv 2405.07719; 2D attention, arXiv 2406.18485), the same tensors travel among u ranks, and the
+// kernel sees s u/c tokens of a u-th of the heads, whose keys and values come from c/u ranks.
+//
 // Beside the all-to-all a tensor is copied twice, by a kernel each that reads and writes it: into
 // what each rank is sent, and from what came into the order of tokens or heads. Copies of one
 // tensor run beside the all-to-all of another. Source: Transformer Engine, context_parallel.py,
@@ -28,6 +32,9 @@ namespace orrery {
 
 // Whether attention of this plan is exchanged so.
 bool exchanges_heads(const Plan& plan);
+// The groups that exchange heads, and that pass each other keys and values.
+StepGroup head_group(const Plan& plan);
+StepGroup ring_group(const Plan& plan);
 
 struct ExchangedTensor {
   std::string_view name;  // of its all-to-all
@@ -40,9 +47,9 @@ struct HeadExchange {
 };
 HeadExchange head_exchange(const Operator& op, const BlockSetting& setting, Direction direction);
 
-// The all-to-alls of these tensors, of elements of this size, with their copies; what follows waits
-// for them.
-void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, Bytes element,
-              Category copies);
+// The all-to-alls of these tensors in `group`, of elements of this size, with their copies; what
+// follows waits for them.
+void exchange(PassBuilder& out, const std::vector<ExchangedTensor>& tensors, StepGroup group,
+              Bytes element, Category copies);
 
 }  // namespace orrery

@@ -56,7 +56,9 @@ void for_exchanging_plans(Check check) {
   int checked = 0;
   for (int draw = 0; draw < 20000 && checked < 60; ++draw) {
     auto c = random_case(random);
-    if (!c || !exchanges_heads(c->plan) || c->training.workload != Workload::training) continue;
+    if (!c || !exchanges_heads(c->plan) || ring_ranks(c->plan) > 1 ||
+        c->training.workload != Workload::training)
+      continue;
     ++checked;
     check(*c);
   }
@@ -197,6 +199,70 @@ TEST(HeadExchange, CopiesRunBesideTransfers) {
   const Picoseconds all = on_stream(cost.forward, StepStream::cp);
   EXPECT_LT(cost.forward.breakdown[Category::exposed_cp], all);
   EXPECT_GT(cost.forward.breakdown[Category::exposed_cp], Picoseconds(0));
+}
+
+// Two ways to say the same: all of cp exchange heads, or none do.
+TEST(HeadExchange, TheEndsOfTwoDimensionsAreTheOneDimensionalSchemes) {
+  const auto priced = [](const char* plan) {
+    return OnePlan("llama-3-8b", "h100-sxm:8", plan, 65536).cost();
+  };
+  for (const auto& [one, two] :
+       {std::pair{"cp=8,context_parallel=all-to-all", "cp=8,context_parallel=ring,ulysses=8"},
+        {"cp=8,context_parallel=ring", "cp=8,context_parallel=ring,ulysses=1"}}) {
+    EXPECT_EQ(priced(one).forward.time, priced(two).forward.time) << two;
+    EXPECT_EQ(priced(one).backward.time, priced(two).backward.time) << two;
+    EXPECT_EQ(priced(one).memory.saved, priced(two).memory.saved) << two;
+  }
+}
+
+// USP, arXiv 2405.07719: all-to-alls of tensors of s/c tokens among u ranks, and a ring of c/u that
+// passes keys and values of kv_heads / u heads, so that a rank receives (r - 1)/r of s tokens of
+// them. cp 8 = 4 x 2, b 1, s 65,536, 32 heads and 8 key-value heads of 128, by hand.
+TEST(HeadExchange, TwoDimensionsSendWhatThePaperSays) {
+  const OnePlan p("llama-3-8b", "h100-sxm:8", "cp=8,context_parallel=ring,ulysses=4", 65536);
+  const BlockCost cost = p.cost();
+  double exchanged = 0;
+  double passed = 0;
+  for (std::size_t i = 0; i < cost.forward.graph.size(); ++i) {
+    const NodeIndex n(i);
+    for (const OperationPart& part : cost.forward.graph.operation(n).parts) {
+      const auto* c = std::get_if<Communication>(&part.what);
+      if (c == nullptr) continue;
+      (c->collective == CollectiveKind::all_to_all ? exchanged : passed) +=
+          c->payload.value() * c->times / c->pieces;
+    }
+  }
+  EXPECT_DOUBLE_EQ(exchanged, 2.0 * 8192 * (32 + 8 + 8 + 32) * 128);  // 168 MB a rank
+  EXPECT_DOUBLE_EQ(passed, 2.0 * 65536 * 2 * (128 + 128));            // 67 MB among two ranks
+}
+
+// The same pairs of tokens, whichever way they are divided, apart from how kernels fill the device.
+TEST(HeadExchange, TwoDimensionsComputeWhatOneDoes) {
+  const auto flops = [](const char* plan) {
+    const BlockCost cost = OnePlan("llama-3-8b", "h100-sxm:8", plan, 65536).cost();
+    return attention(cost.forward).seconds().value();
+  };
+  const double ring = flops("cp=8,context_parallel=ring");
+  EXPECT_NEAR(flops("cp=8,context_parallel=ring,ulysses=2") / ring, 1, 0.03);
+  EXPECT_NEAR(flops("cp=8,context_parallel=all-gather,ulysses=4") / ring, 1, 0.03);
+  EXPECT_NEAR(flops("cp=8,context_parallel=ring,context_balance=striped") / ring, 1, 1e-9);
+  // Of 8 contiguous pieces the last attends to 15/16 of the keys instead of the half.
+  EXPECT_NEAR(flops("cp=8,context_parallel=ring,context_balance=contiguous") / ring, 15.0 / 8,
+              0.03);
+}
+
+// Head first: the exchange stays in the node, and the ring crosses it. Context first: the reverse.
+TEST(HeadExchange, PlacementSaysWhichGroupStaysInTheNode) {
+  const auto layout = [](const char* placement) {
+    const OnePlan p(
+        "llama-3-8b", "h100-sxm:16",
+        std::string("cp=16,context_parallel=ring,ulysses=4,context_placement=") + placement, 65536);
+    return rank_layout(p.plan, p.cluster);
+  };
+  EXPECT_EQ(layout("head-first").cp_heads.members, (std::vector<int>{4, 4}));
+  EXPECT_EQ(layout("head-first").cp_ring.members, (std::vector<int>{2, 4}));
+  EXPECT_EQ(layout("context-first").cp_heads.members, (std::vector<int>{2, 4}));
+  EXPECT_EQ(layout("context-first").cp_ring.members, (std::vector<int>{4, 4}));
 }
 
 // The output is kept by attention with all tokens of some heads and by the product behind it with

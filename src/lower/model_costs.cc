@@ -80,11 +80,23 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   return b;
 }
 
+CostCache::CostCache(const Model& model, const Training& training, CostContext context)
+    : model_(model), training_(training), context_(std::move(context)) {
+  if (training.documents.lengths.empty()) return;
+  documents_ = std::make_unique<DocumentRows>(training.documents, training.sequence_length);
+}
+
 namespace {
 
+bool reduces_each_microbatch(const Plan& plan, const SoftwareProfile& software) {
+  return plan.zero >= 2 && shard_moves(plan, software).gradients == ShardMove::each_pass;
+}
+
 std::vector<std::int64_t> mesh_key(const Plan& plan) {
-  std::vector<std::int64_t> key = {plan.tp, plan.cp,  plan.pp,         plan.dp,
-                                   plan.ep, plan.etp, plan.shard_group};
+  std::vector<std::int64_t> key = {
+      plan.tp,          plan.cp,          plan.pp,
+      plan.dp,          plan.ep,          plan.etp,
+      plan.shard_group, head_ranks(plan), static_cast<std::int64_t>(plan.context_placement)};
   for (const MeshAxis axis : plan.placement) key.push_back(static_cast<std::int64_t>(axis));
   return key;
 }
@@ -94,6 +106,12 @@ void append(std::vector<std::int64_t>& key, const GroupShape& group) {
 }
 
 }  // namespace
+
+RowDivision CostCache::rows(const Plan& plan) const {
+  // Ranks that send each other tokens wait in every layer.
+  const bool each = reduces_each_microbatch(plan, context_.software) || plan.ep > 1;
+  return row_division(training_, plan, each);
+}
 
 const RankLayout& CostCache::layout(const Plan& plan) {
   Key key = mesh_key(plan);
@@ -157,37 +175,51 @@ const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
 
 const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backward backward) {
   const RankLayout& groups = layout(plan);
-  Key key = {
-      plan.tp,
-      plan.cp,
-      plan.ep,
-      plan.etp,
-      plan.micro_batch,
-      static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
-      static_cast<std::int64_t>(plan.context_parallel),
-      static_cast<std::int64_t>(plan.attention),
-      static_cast<std::int64_t>(plan.overlap.tensor_parallel),
-      static_cast<std::int64_t>(plan.overlap.expert),
-      static_cast<std::int64_t>(plan.overlap.expert_batches),
-      static_cast<std::int64_t>(plan.dispatch),
-      static_cast<std::int64_t>(recompute),
-      static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
-      static_cast<std::int64_t>(backward),
-      static_cast<std::int64_t>(microbatches(training_, plan) > 1),
-      static_cast<std::int64_t>(plan.zero >= 2 && shard_moves(plan, context_.software).gradients ==
-                                                      ShardMove::each_pass),
-      static_cast<std::int64_t>(plan.pp > 1)};
+  const bool reduces_each = reduces_each_microbatch(plan, context_.software);
+  Key key = {plan.tp,
+             plan.cp,
+             plan.ep,
+             plan.etp,
+             plan.micro_batch,
+             static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
+             static_cast<std::int64_t>(plan.context_parallel),
+             static_cast<std::int64_t>(plan.context_balance),
+             static_cast<std::int64_t>(plan.attention),
+             static_cast<std::int64_t>(plan.overlap.tensor_parallel),
+             static_cast<std::int64_t>(plan.overlap.expert),
+             static_cast<std::int64_t>(plan.overlap.expert_batches),
+             static_cast<std::int64_t>(plan.dispatch),
+             static_cast<std::int64_t>(recompute),
+             static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
+             static_cast<std::int64_t>(backward),
+             static_cast<std::int64_t>(microbatches(training_, plan) > 1),
+             static_cast<std::int64_t>(reduces_each),
+             static_cast<std::int64_t>(plan.pp > 1)};
   append(key, groups.tp);
   append(key, groups.cp);
+  append(key, groups.cp_heads);
+  append(key, groups.cp_ring);
   append(key, groups.ep);
   append(key, groups.etp);
+  RowDivision rows;
+  if (documents_) {
+    rows = this->rows(plan);
+    key.push_back(rows.replicas);
+    key.push_back(rows.together);
+  }
   {
     const std::scoped_lock lock(mutex_);
     if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
   }
   // Priced outside the lock; two threads may do the same work, the first result is kept.
-  const BlockSetting setting{
-      binding(model_, training_, plan), model_.width, plan, training_, groups, context_};
+  const BlockSetting setting{binding(model_, training_, plan),
+                             model_.width,
+                             plan,
+                             training_,
+                             groups,
+                             context_,
+                             documents_.get(),
+                             rows};
   auto made = std::make_unique<ModelCosts>();
   const std::optional<Model> as_held =
       model_.family->as_held(model_, division(context_.cluster, training_, plan));

@@ -46,8 +46,7 @@ struct ModelCosts {
 class CostCache {
  public:
   // Keeps references: model and training must outlive the cache.
-  CostCache(const Model& model, const Training& training, CostContext context)
-      : model_(model), training_(training), context_(std::move(context)) {}
+  CostCache(const Model& model, const Training& training, CostContext context);
 
   // Costs under this plan with that recomputation; the reference stays valid. Only a schedule that
   // splits the backward should ask for the halves: they cost as much again to price.
@@ -61,12 +60,17 @@ class CostCache {
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
+  // What rows are made of; null if every row is one document.
+  [[nodiscard]] const DocumentRows* documents() const { return documents_.get(); }
+  // How the plan's ranks wait for each other's rows.
+  [[nodiscard]] RowDivision rows(const Plan& plan) const;
 
  private:
   using Key = std::vector<std::int64_t>;
   const Model& model_;
   const Training& training_;
   CostContext context_;
+  std::unique_ptr<DocumentRows> documents_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;

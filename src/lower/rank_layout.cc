@@ -106,6 +106,11 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   // Priced as the farthest pair, which is that of the end stages.
   GroupShape mirrored;
   add("mirrored stages", mirrored, out.spans[static_cast<std::size_t>(StepGroup::end_stages)]);
+  const bool head_first = plan.context_placement == ContextPlacement::head_first;
+  const std::int64_t heads = head_ranks(plan);
+  const std::int64_t ring = ring_ranks(plan);
+  add("head exchange", out.cp_heads, {{heads, cp.stride * (head_first ? 1 : ring)}});
+  add("context ring", out.cp_ring, {{ring, cp.stride * (head_first ? heads : 1)}});
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride;

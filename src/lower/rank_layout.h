@@ -29,8 +29,10 @@ enum class StepGroup : std::uint8_t {
   expert_replicas,        // as `replicas`, of an expert's parameter
   expert_replica_copies,  // as `replica_copies`
   mirrored_stages,        // device i of the pipeline and device p-1-i, which hold the same stages
+  context_heads,          // of `context`, the ranks that exchange heads, where not all of them do
+  context_ring,           // and those that pass each other keys and values
 };
-inline constexpr std::size_t kStepGroups = 12;
+inline constexpr std::size_t kStepGroups = 14;
 inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
 
 // `size` ranks, each `stride` after the one before.
@@ -41,6 +43,7 @@ struct RankSpan {
 
 struct RankLayout {
   GroupShape tp, cp, pp;
+  GroupShape cp_heads, cp_ring;  // of cp, by head_ranks and ring_ranks of the plan
   GroupShape etp, ep;
   GroupShape dense_shard;   // ranks among which a dense parameter's state is divided
   GroupShape dense_outer;   // copies of that shard (HSDP); size 1 otherwise

@@ -41,7 +41,8 @@ double active_parameters(const Model& model) {
 }
 
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
-                               double source_length, Workload workload) {
+                               double source_length, Workload workload,
+                               const std::function<double(const Operator&)>& share) {
   const auto own = static_cast<double>(model.published.source_length);
   const Binding whole{.sequence_length = sequence_length,
                       .source_length = source_length > 0 ? source_length
@@ -62,7 +63,7 @@ Flops model_flops_per_sequence(const Model& model, double sequence_length, Atten
       const double seen = std::min(window, sequence_length);
       flops *= 1 - seen / (2 * (op.attention.chunked ? seen : sequence_length));
     }
-    return flops;
+    return share ? flops * share(op) : flops;
   }));
 }
 

@@ -8,6 +8,7 @@
 
 #include <any>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,9 @@ double active_parameters(const Model& model);
 enum class AttentionCount { full, causal };
 // `source_length`: tokens of the encoder side of an encoder-decoder, or of the text beside an image;
 // 0: the model's own.
+// `share`: of an operator's FLOPs, those that count; all, unless stated.
 Flops model_flops_per_sequence(const Model& model, double sequence_length, AttentionCount count,
-                               double source_length = 0, Workload workload = Workload::training);
+                               double source_length = 0, Workload workload = Workload::training,
+                               const std::function<double(const Operator&)>& share = {});
 
 }  // namespace orrery

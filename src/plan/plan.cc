@@ -35,6 +35,11 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::dispatch>("how tokens travel to their experts")
           .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
           .optional<&Plan::context_parallel>("how attention gets the whole sequence")
+          .optional<&Plan::ulysses>(
+              "of cp, the ranks that exchange heads; 0: all if all-to-all, else 1")
+          .optional<&Plan::context_balance>("which tokens of a row a context-parallel rank has")
+          .optional<&Plan::context_placement>(
+              "which context-parallel group is on neighbouring ranks")
           .optional<&Plan::schedule>("pipeline schedule")
           .optional<&Plan::chunks>("virtual stages a microbatch crosses, over devices")
           .optional<&Plan::group>(
@@ -63,7 +68,8 @@ const Fields<Training>& fields_of(const Training*) {
           .optional<&Training::optimizer>("optimizer")
           .optional<&Training::gradients>("number format gradients are accumulated and reduced in")
           .optional<&Training::dropout>(
-              "dropout on the residual branches and on attention probabilities");
+              "dropout on the residual branches and on attention probabilities")
+          .optional<&Training::documents>("the documents that rows are made of");
   return kTable;
 }
 
@@ -215,6 +221,13 @@ std::string to_text(const Plan& plan) {
   }
   return out;
 }
+
+std::int64_t head_ranks(const Plan& plan) {
+  if (plan.context_parallel == ContextParallel::all_to_all) return plan.cp;
+  return std::max<std::int64_t>(1, plan.ulysses);
+}
+
+std::int64_t ring_ranks(const Plan& plan) { return plan.cp / head_ranks(plan); }
 
 int microbatches(const Training& training, const Plan& plan) {
   return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));

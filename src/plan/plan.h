@@ -14,6 +14,7 @@
 #include "cost/kernel/kernel_model.h"
 #include "document/fields.h"
 #include "model/workload.h"
+#include "plan/documents.h"
 #include "plan/recompute_modules.h"
 #include "units/number_format.h"
 
@@ -29,6 +30,14 @@ enum class Recompute { none, selective, alternate, full };
 enum class ContextParallel { all_gather, ring, all_to_all };
 template <>
 inline constexpr char kWordSeparator<ContextParallel> = '-';  // "all-gather"
+// Which tokens of a row a context-parallel rank has: one early and one late piece, every so manyeth
+// token (striped attention, arXiv 2311.09431), or one piece.
+enum class ContextBalance { zigzag, striped, contiguous };
+// Which of the two context-parallel groups is on neighbouring ranks (arXiv 2406.18485 s.4): that
+// which exchanges heads, or that which passes keys and values.
+enum class ContextPlacement { head_first, context_first };
+template <>
+inline constexpr char kWordSeparator<ContextPlacement> = '-';  // "head-first"
 enum class Optimizer { adamw, sgd };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
 // for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).
@@ -64,6 +73,9 @@ struct Plan {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   bool sequence_parallel = true;  // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
+  std::int64_t ulysses = 0;  // of cp, the ranks that exchange heads; 0: all if all-to-all, else 1
+  ContextBalance context_balance = ContextBalance::zigzag;
+  ContextPlacement context_placement = ContextPlacement::head_first;
   std::string schedule;     // empty: 1f1b, or interleaved_1f1b if chunks > 1
   std::int64_t chunks = 1;  // virtual stages a microbatch crosses, over devices
   std::int64_t group = 0;   // microbatches that pass a chunk together; 0: the schedule's default
@@ -90,10 +102,16 @@ struct Training {
   NumberFormat precision = NumberFormat::bf16;  // of the matrix products
   Optimizer optimizer = Optimizer::adamw;
   NumberFormat gradients = NumberFormat::fp32;  // accumulated and reduced in this format
-  bool dropout = false;  // on the residual branches and on the attention's probabilities
+  bool dropout = false;      // on the residual branches and on the attention's probabilities
+  Documents documents = {};  // that rows are made of; none stated: every row is one
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);
+
+// Of the context-parallel ranks those that exchange heads among each other, and those that pass
+// each other keys and values: cp is their product.
+std::int64_t head_ranks(const Plan& plan);
+std::int64_t ring_ranks(const Plan& plan);
 
 // Microbatches a replica works through in one step; the plan must be valid.
 int microbatches(const Training& training, const Plan& plan);

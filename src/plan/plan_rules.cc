@@ -57,6 +57,7 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"pp", plan.pp, 1, kMaxDegree},
                        {"ep", plan.ep, 1, kMaxDegree},
                        {"etp", plan.etp, 0, kMaxDegree},
+                       {"ulysses", plan.ulysses, 0, kMaxDegree},
                        {"dp", plan.dp, 0, kMaxDegree},
                        {"chunks", plan.chunks, 1, kMaxDegree},
                        {"group", plan.group, 0, kMaxDegree},
@@ -92,6 +93,54 @@ Reasons ranks(const JudgedPlan& judged) {
 Reasons divided(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
       judged.model, division(judged.cluster, judged.training, judged.plan));
+}
+
+Reasons context_parallelism(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (plan.ulysses > 0 && plan.cp % plan.ulysses != 0) {
+    out.push_back(fmt::format("ulysses {} does not divide cp {}", plan.ulysses, plan.cp));
+  }
+  const bool all_to_all = plan.context_parallel == ContextParallel::all_to_all;
+  if (all_to_all && plan.ulysses > 0 && plan.ulysses != plan.cp) {
+    out.push_back(
+        fmt::format("context_parallel=all-to-all exchanges heads among all cp {} ranks; with "
+                    "ulysses {} write context_parallel=ring or all-gather for the others",
+                    plan.cp, plan.ulysses));
+  }
+  if (!out.empty()) return out;
+  if (plan.context_balance != ContextBalance::zigzag && ring_ranks(plan) == 1) {
+    out.push_back(fmt::format(
+        "context_balance={} needs ranks that share the queries of a sequence: cp above 1, and not "
+        "all of it exchanging heads",
+        to_text(plan.context_balance)));
+  }
+  if (plan.context_placement != ContextPlacement::head_first &&
+      (ring_ranks(plan) == 1 || head_ranks(plan) == 1)) {
+    out.push_back(
+        fmt::format("context_placement={} needs two context-parallel groups: 1 < ulysses < cp",
+                    to_text(plan.context_placement)));
+  }
+  return out;
+}
+
+Reasons documents(const JudgedPlan& judged) {
+  const Documents& stated = judged.training.documents;
+  if (!stated.file.empty()) return {"documents: file " + stated.file + " was not read"};
+  if (stated.lengths.empty()) return {};
+  bool causal = false;
+  for (const Block& block : judged.model.blocks) {
+    for (const Operator& op : block.operators) {
+      if (op.kind != OperatorKind::attention) continue;
+      if (!op.attention.causal || op.attention.cross) {
+        return {"documents need causal attention to themselves; " + judged.model.name +
+                " has other attention"};
+      }
+      causal = true;
+    }
+  }
+  if (!causal) return {"documents need attention; " + judged.model.name + " has none"};
+  return document_problems(stated, judged.training.sequence_length);
 }
 
 Reasons expert_tensor_parallelism(const JudgedPlan& judged) {
@@ -300,7 +349,9 @@ Reasons number_format(const JudgedPlan& judged) {
 constexpr PlanRule kRules[] = {
     {"ranges", ranges, true},  // nothing below computes with an absurd number
     {"ranks", ranks, true},
+    {"context parallelism", context_parallelism, true},
     {"division", divided},
+    {"documents", documents},
     {"expert tensor parallelism", expert_tensor_parallelism},
     {"expert ranks", expert_ranks},
     {"token dispatch", token_dispatch},
@@ -328,7 +379,7 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
                .ep = plan.ep,
                .etp = expert_tensor_degree(plan),
                .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
-               .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
+               .head_ranks = head_ranks(plan),
                .sequence_length = training.sequence_length,
                .ranks = cluster.accelerators,
                .micro_batch = plan.micro_batch,

@@ -220,8 +220,18 @@ TEST(PlanRules, AllToAllsDivideWholeHeads) {
   EXPECT_EQ(said("cp=8,context_parallel=all-to-all"), "");
   EXPECT_EQ(said("tp=4,cp=4,context_parallel=all-to-all"),
             "context_parallel=all-to-all divides whole heads over tp 4 x cp 4 = 16 ranks: 64 "
-            "attention heads and 8 key-value heads are not both a multiple; use ring or "
-            "all-gather\n");
+            "attention heads and 8 key-value heads are not both a multiple; use "
+            "context_parallel=ring,ulysses=2\n");
+  EXPECT_EQ(said("tp=4,cp=4,context_parallel=ring,ulysses=2"), "");
+  EXPECT_EQ(
+      said("tp=4,cp=4,context_parallel=all-to-all,ulysses=2"),
+      "context_parallel=all-to-all exchanges heads among all cp 4 ranks; with ulysses 2 write "
+      "context_parallel=ring or all-gather for the others\n");
+  EXPECT_THAT(said("cp=4,context_parallel=all-to-all,context_balance=striped"),
+              testing::HasSubstr("context_balance=striped needs ranks that share the queries"));
+  EXPECT_EQ(
+      said("cp=4,ulysses=4,context_placement=context-first"),
+      "context_placement=context-first needs two context-parallel groups: 1 < ulysses < cp\n");
   EXPECT_EQ(said("tp=4,cp=4,context_parallel=ring"), "");
   EXPECT_EQ(said("tp=16,context_parallel=all-to-all"), "");  // nothing to exchange
   // A latent is multiplied out to keys and values of every head.
@@ -241,11 +251,23 @@ TEST(PlanRules, EachHasItsOwnSentence) {
     std::int64_t batch = 64;
     NumberFormat precision = NumberFormat::bf16;
     Workload workload = Workload::training;
+    Documents documents = {};
   };
   const std::vector<Broken> cases = {
       {"ranges", "llama-3-8b", "zero=4", "zero 4 is outside 0 to 3"},
       {"ranks", "llama-3-8b", "tp=2,dp=3",
        "tp 2 x cp 1 x pp 1 x dp 3 is not the 16 GPUs of the cluster"},
+      {"context parallelism", "llama-3-8b", "cp=2,ulysses=4", "ulysses 4 does not divide cp 2"},
+      {"documents",
+       "llama-3-8b",
+       "tp=2",
+       "documents: lengths[0]: a document of 5000 tokens does not fit into a row of 4096; "
+       "packing=concatenated cuts it",
+       4096,
+       64,
+       NumberFormat::bf16,
+       Workload::training,
+       {.lengths = {{5000}}, .packing = Packing::packed}},
       {"division", "mixtral-8x7b", "ep=16", "ep 16 does not divide 8 experts"},
       {"expert tensor parallelism", "llama-3-8b", "tp=2,etp=4", "etp 4 does not divide tp 2"},
       {"expert ranks", "mixtral-8x7b", "tp=2,pp=4,ep=4,etp=2",
@@ -285,6 +307,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
     training.global_batch = c.batch;
     training.precision = c.precision;
     training.workload = c.workload;
+    training.documents = c.documents;
     const CompletedPlan completed = completed_plan(m, h100, training, *parse_plan(c.plan));
     for (const PlanRule& rule : plan_rules()) {
       const auto reasons = rule.broken({m, h100, completed.training, completed.plan});

@@ -368,6 +368,23 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
     }
     with([part = part](Plan& p) { p.overlap.*part = !(p.overlap.*part); });
   }
+  if (free("ulysses") && plan.cp > 1 && plan.context_parallel != ContextParallel::all_to_all) {
+    for (const std::int64_t heads : divisors(plan.cp, plan.cp)) {
+      with([&](Plan& p) {
+        p.ulysses = heads;
+        if (ring_ranks(p) == 1) p.context_balance = ContextBalance::zigzag;
+        if (ring_ranks(p) == 1 || heads == 1) {
+          p.context_placement = ContextPlacement::head_first;
+        }
+      });
+    }
+  }
+  if (free("context_placement") && head_ranks(plan) > 1 && ring_ranks(plan) > 1) {
+    with([](Plan& p) {
+      const bool heads = p.context_placement == ContextPlacement::head_first;
+      p.context_placement = heads ? ContextPlacement::context_first : ContextPlacement::head_first;
+    });
+  }
   if (free("shard_group") && plan.zero > 0) {
     with([](Plan& p) { p.shard_group = 0; });
     for (const std::int64_t ranks : powers_of_two(plan.dp * plan.cp / 2)) {

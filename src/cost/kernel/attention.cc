@@ -7,7 +7,8 @@
 //                                           W all work, w the longest block, in processor seconds
 //   W = [F + ramp] / (R/S)                  F executed FLOPs, R = peak × fraction × sustained
 //
-// A masked block of keys is skipped, a block on the diagonal is computed whole. Forward runs two
+// Of packed documents the kernel computes the share `pairs` of the mask, and one edge more: where a
+// document begins inside a block. A masked block of keys is skipped, a block on the diagonal is computed whole. Forward runs two
 // products per key (2·(d + e) FLOPs, d query-key and e value dimension), backward five (2·(3d +
 // 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before the first and
 // after the last key. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
@@ -68,8 +69,10 @@ double visible_pairs(const AttentionShape& s) {
 
 // The same, where blocks that the mask cuts are computed in full.
 double executed_pairs(const AttentionShape& s) {
-  const double edges = (s.causal ? 1.0 : 0.0) + (s.window > 0 ? 1.0 : 0.0);
-  return std::min(s.queries * s.keys, visible_pairs(s) + edges * s.queries * kKeyBlock / 2);
+  const double edges =
+      (s.causal ? 1.0 : 0.0) + (s.window > 0 ? 1.0 : 0.0) + (s.pairs != 1 ? 1.0 : 0.0);
+  return std::min(s.queries * s.keys,
+                  s.pairs * visible_pairs(s) + edges * s.queries * kKeyBlock / 2);
 }
 
 double flops_per_pair(const AttentionShape& s, Direction direction, bool recompute) {
@@ -163,7 +166,8 @@ Seconds KernelModel::attention(const AttentionShape& s, AttentionKernel kernel, 
   const double blocks = std::ceil(s.queries / kQueryBlock);
   const double ramp = blocks * kQueryBlock * point.ramp_keys;
   const double spread = s.batch * s.heads * (executed_pairs(s) + ramp) * per_pair / rate;
-  const double reach = s.window > 0 ? std::min(s.window + kKeyBlock, s.keys) : s.keys;
+  double reach = s.window > 0 ? std::min(s.window + kKeyBlock, s.keys) : s.keys;
+  if (s.longest > 0) reach = std::min(reach, s.longest + kKeyBlock);
   const double longest =
       std::min(s.queries, kQueryBlock) * (reach + point.ramp_keys) * per_pair / (rate / units);
 

@@ -59,7 +59,7 @@ std::vector<std::string> division_problems(const Model& model, const Division& d
     out.push_back(
         fmt::format("tp {} does not divide the feed-forward width {}", d.tp, t.feed_forward));
   }
-  if (d.cp > 1 && d.exchanges_heads && t.heads % (d.tp * d.cp) != 0) {
+  if (d.head_ranks > 1 && t.heads % (d.tp * d.head_ranks) != 0) {
     out.push_back(
         fmt::format("context_parallel=all-to-all divides whole heads over tp {} x cp {}: {} "
                     "attention heads are not a multiple; use ring or all-gather",

@@ -62,9 +62,14 @@ TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
       {"feed-forward width", wide, {.tp = 2}, "tp 2 does not divide the feed-forward width 4095"},
       {"exchanged heads",
        dense(),
-       {.cp = 4, .exchanges_heads = true, .sequence_length = 4096},
+       {.cp = 4, .head_ranks = 4, .sequence_length = 4096},
        "context_parallel=all-to-all divides whole heads over tp 1 x cp 4 = 4 ranks: 24 attention "
-       "heads and 6 key-value heads are not both a multiple; use ring or all-gather"},
+       "heads and 6 key-value heads are not both a multiple; use context_parallel=ring,ulysses=2"},
+      {"exchanged heads",
+       dense(),
+       {.tp = 6, .cp = 4, .head_ranks = 2, .sequence_length = 4096},
+       "ulysses divides whole heads over tp 6 x ulysses 2 = 12 ranks: 24 attention heads and 6 "
+       "key-value heads are not both a multiple; use ring or all-gather"},
       {"state heads", hybrid(), {.tp = 4}, "tp 4 does not divide 16 state-space heads in 2 groups"},
       {"state heads", channels, {.tp = 2}, "tp 2 does not divide 1001 state-space channels"},
       {"state heads", keys, {.tp = 8}, "tp 8 does not divide 4 key heads of the gated delta rule"},

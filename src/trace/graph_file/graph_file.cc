@@ -72,6 +72,7 @@ struct PartText {
       const auto& shape = std::get<AttentionShape>(k.shape);
       out = "\"attention\": " + sizes_text(shape, kAttention);
       for (const auto& [name, flag] : kAttentionFlags) out += member(name, shape.*flag ? 1 : 0, 0);
+      out += member("pairs", shape.pairs, 1) + member("longest", shape.longest, 0);
       out += fmt::format(", \"kernel\": \"{}\", \"direction\": \"{}\"", to_text(k.attention),
                          to_text(k.direction));
     }
@@ -172,6 +173,8 @@ Kernel read_kernel(PartReader& r) {
   } else {
     auto shape = r.sizes("attention", kAttention);
     for (const auto& [name, flag] : kAttentionFlags) shape.*flag = r.number(name, 0) > 0;
+    shape.pairs = r.number("pairs", 1);
+    shape.longest = r.number("longest", 0);
     k.shape = shape;
     k.attention = r.word<AttentionKernel>("kernel");
     k.direction = r.word<Direction>("direction");

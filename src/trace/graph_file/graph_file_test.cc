@@ -17,22 +17,26 @@ GraphFile sample() {
   const StreamIndex dp = b.add_stream({0, StreamRole::communication});
   const StreamIndex other = b.add_stream({1, StreamRole::communication});
   const StreamIndex wire = b.add_stream({1, StreamRole::wire});
-  const OperationIndex product = b.intern(
-      {.kind = NodeKind::kernel,
-       .name = b.intern("up \"and\" down\n"),
-       .parts = {{.what = Kernel{.shape = GemmShape{4096, 512, 1024, 2},
-                                 .format = NumberFormat::fp8,
-                                 .flops = Flops(8589934592.0),
-                                 .bytes = Bytes(0.1)}},
-                 {.what = Kernel{.shape = AttentionShape{.batch = 1, .queries = 8, .causal = true},
-                                 .attention = AttentionKernel::flash_3,
-                                 .direction = Direction::backward,
-                                 .launches = 4,
-                                 .pieces = 2},
-                  .rounding = OperationPart::Rounding::with_previous},
-                 {.what = Kernel{.bytes = Bytes(7), .launches = 3}},
-                 {.what = HostCopy{Bytes(5)}},
-                 {.what = StatedTime{Seconds(1e-6)}}}});
+  const OperationIndex product =
+      b.intern({.kind = NodeKind::kernel,
+                .name = b.intern("up \"and\" down\n"),
+                .parts = {{.what = Kernel{.shape = GemmShape{4096, 512, 1024, 2},
+                                          .format = NumberFormat::fp8,
+                                          .flops = Flops(8589934592.0),
+                                          .bytes = Bytes(0.1)}},
+                          {.what = Kernel{.shape = AttentionShape{.batch = 1,
+                                                                  .queries = 8,
+                                                                  .causal = true,
+                                                                  .pairs = 0.25,
+                                                                  .longest = 2},
+                                          .attention = AttentionKernel::flash_3,
+                                          .direction = Direction::backward,
+                                          .launches = 4,
+                                          .pieces = 2},
+                           .rounding = OperationPart::Rounding::with_previous},
+                          {.what = Kernel{.bytes = Bytes(7), .launches = 3}},
+                          {.what = HostCopy{Bytes(5)}},
+                          {.what = StatedTime{Seconds(1e-6)}}}});
   const OperationIndex reduce =
       b.intern({.kind = NodeKind::collective,
                 .category = CategoryIndex{1},
