@@ -26,6 +26,7 @@
 #include "cluster/accelerator.h"
 #include "cluster/fabric_level.h"
 #include "cluster/host_path.h"
+#include "cluster/node.h"
 #include "document/fields.h"
 #include "document/provenance.h"
 
@@ -38,6 +39,7 @@ struct Cluster {
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
   std::optional<HostPath> host_path;       // of its servers; empty: as fast as its links
+  NodeHost host;                           // of each of its servers, as far as it is known
   std::vector<std::string> assumed;        // sentences about defaults that were used
   Provenance provenance;
   bool operator==(const Cluster&) const = default;

@@ -307,6 +307,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   cluster.name = d.name;
   cluster.provenance = d.provenance;
   cluster.host_path = d.host_path;
+  cluster.host = stated_over(node.host, d.host);
   cluster.accelerators = d.accelerators;
   cluster.accelerators_per_node = node.accelerators;
   if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {

@@ -45,6 +45,7 @@ struct ClusterDescription {
   std::string fabric;       // catalog name; empty: the fabric of the node
   std::string topology;     // in words
   std::int64_t accelerators = 0;
+  NodeHost host;                                 // instead of the node's, field by field
   std::optional<HostPath> host_path;             // of PCIe cards; empty: as fast as their links
   std::vector<LevelDescription> levels;          // empty: scale-up domain and one network
   std::vector<std::string> sites;                // instead of all the above: equal clusters ...

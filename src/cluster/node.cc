@@ -27,8 +27,36 @@ const Fields<NodeHost>& fields_of(const NodeHost*) {
                                             .optional<&NodeHost::cpus>("sockets")
                                             .optional<&NodeHost::memory>("per node")
                                             .optional<&NodeHost::memory_bandwidth>("per node")
-                                            .optional<&NodeHost::local_storage>("per node");
+                                            .optional<&NodeHost::local_storage>("per node")
+                                            .optional<&NodeHost::storage_read>("per node")
+                                            .optional<&NodeHost::storage_write>("per node")
+                                            .optional<&NodeHost::links>(
+                                                "to all accelerators of a node at once, one "
+                                                "direction; absent: each link alone");
   return table;
+}
+
+NodeHost stated_over(const NodeHost& host, const NodeHost& stated) {
+  const auto either = [](const auto& own, const auto& more) { return more ? more : own; };
+  return {.cpus = either(host.cpus, stated.cpus),
+          .memory = either(host.memory, stated.memory),
+          .memory_bandwidth = either(host.memory_bandwidth, stated.memory_bandwidth),
+          .local_storage = either(host.local_storage, stated.local_storage),
+          .storage_read = either(host.storage_read, stated.storage_read),
+          .storage_write = either(host.storage_write, stated.storage_write),
+          .links = either(host.links, stated.links)};
+}
+
+Result<void> check(const NodeHost& host) {
+  const auto bad = [](const auto& figure) { return figure && !(figure->value() > 0); };
+  if (bad(host.memory) || bad(host.local_storage)) {
+    return bad_input("a size of the host is not above 0", "host", "bytes, such as 1 TB");
+  }
+  if (bad(host.memory_bandwidth) || bad(host.storage_read) || bad(host.storage_write) ||
+      bad(host.links)) {
+    return bad_input("a rate of the host is not above 0", "host", "a rate, such as 200 GB/s");
+  }
+  return {};
 }
 
 const Fields<Node>& fields_of(const Node*) {

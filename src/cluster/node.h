@@ -37,9 +37,16 @@ struct NodeHost {
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<Bytes> local_storage;
+  std::optional<BytesPerSecond> storage_read, storage_write;  // of all of it together
+  std::optional<BytesPerSecond>
+      links;  // one direction, all accelerators at once; absent: each its own
   bool operator==(const NodeHost&) const = default;
 };
 const Fields<NodeHost>& fields_of(const NodeHost*);
+// The second where it states anything, else the first.
+NodeHost stated_over(const NodeHost& host, const NodeHost& stated);
+// Error: a figure that is not above 0.
+Result<void> check(const NodeHost& host);
 
 struct Node {
   std::string name;

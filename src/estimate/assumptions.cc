@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "estimate/strategy_derivations.h"
 #include "lower/model_costs.h"
 #include "lower/unaligned_products.h"
 #include "model/family.h"
@@ -32,14 +33,7 @@ std::string attention_note(const PredictedStep& step, const Estimate& e) {
 std::string documents_note(const PredictedStep& step) {
   const DocumentRows* rows = step.costs.cache->documents();
   if (rows == nullptr) return "";
-  // Of the layers without a window, where there are such.
-  AttentionCore attention;
-  for (const Block& block : step.model().blocks) {
-    for (const Operator& op : block.operators) {
-      if (op.kind == OperatorKind::attention) attention = op.attention;
-      if (op.kind == OperatorKind::attention && attention.window == 0) break;
-    }
-  }
+  const AttentionCore attention = widest_attention(step.model());
   return fmt::format(
       "documents ({}): {:.3g} in a row, {:.1f} % of its positions; attention computes {:.3g} % of "
       "a causal row's pairs, the rank that the others wait for {:.2f} times the mean; MFU, HFU and "
@@ -82,7 +76,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
       !padded.empty()) {
     out.push_back(std::move(padded));
   }
-  for (std::string note : {attention_note(step, e), documents_note(step)}) {
+  for (std::string note : {attention_note(step, e), documents_note(step), learning_note(plan)}) {
     if (!note.empty()) out.push_back(std::move(note));
   }
   return out;

@@ -3,6 +3,7 @@
 
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
+#include "estimate/strategy_derivations.h"
 
 namespace orrery {
 namespace {
@@ -100,6 +101,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
                              length * (documents == nullptr ? 1 : documents->efficiency()),
                              to_text(e.step_time)),
                  fmt::format("{:.0f}", e.tokens_per_second), "definition"});
+  for (Derivation& d : strategy_derivations(step)) out.push_back(std::move(d));
   const MemoryReport& m = fullest.memory;
   const auto size = [](ByteCount b) { return to_text(Bytes(static_cast<double>(b))); };
   out.push_back(

@@ -120,7 +120,7 @@ std::int64_t StepChakra::State::bytes(const Communication& c) const {
   double payload = c.payload.value();
   if (const auto* tokens = std::get_if<TokenExchange>(&c.tokens)) {
     payload = tokens->tokens * tokens->token.value() *
-              distinct_units(group.size, tokens->experts, tokens->top_k);
+              distinct_units(group.size, tokens->experts, tokens->top_k, tokens->limit);
   }
   if (c.collective == CollectiveKind::all_gather) payload /= group.size;
   return std::max<std::int64_t>(1, std::llround(payload * c.times / c.pieces));

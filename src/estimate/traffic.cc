@@ -16,8 +16,8 @@ Bytes leaving(const Communication& c, const GroupShape& group, int inner) {
   if (units <= 1) return Bytes(0);
   const double others = (units - 1) / units;
   if (const auto* tokens = std::get_if<TokenExchange>(&c.tokens)) {
-    return tokens->token *
-           (tokens->tokens * others * distinct_units(units, tokens->experts, tokens->top_k));
+    return tokens->token * (tokens->tokens * others *
+                            distinct_units(units, tokens->experts, tokens->top_k, tokens->limit));
   }
   switch (c.collective) {
     case CollectiveKind::all_reduce:

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "lower/stage_memory.h"
-
 namespace orrery {
 namespace {
 
@@ -59,8 +57,7 @@ Result<void> check(const CheckpointPolicy& policy) {
 
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
                                const CheckpointPolicy& policy) {
-  const Bytes a_parameter =
-      tensor_element_size(training.precision) + optimizer_state(training.optimizer);
+  const Bytes a_parameter = tensor_element_size(training.precision) + optimizer_state(training);
   const auto accelerators = static_cast<double>(cluster.accelerators);
   const auto nodes = accelerators / static_cast<double>(cluster.accelerators_per_node);
   CheckpointCost out;

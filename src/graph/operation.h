@@ -67,6 +67,13 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
+// Of how many equal groups of experts a token's are chosen: of `chosen` that it picks first.
+struct ExpertGroups {
+  double groups = 1;
+  double chosen = 1;
+  bool operator==(const ExpertGroups&) const = default;
+};
+
 // Tokens sent to the ranks of their experts by kernels that send a token once to each place that
 // needs it, or the way back (cost/collective/token_exchange.h).
 struct TokenExchange {
@@ -75,6 +82,7 @@ struct TokenExchange {
   double top_k = 1;
   double experts = 1;
   bool away = true;  // to the experts; else back
+  ExpertGroups limit = {};
   bool operator==(const TokenExchange&) const = default;
 };
 
@@ -100,9 +108,15 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// Over the link between an accelerator and the memory of its host.
+// What all accelerators of a node share: the links between them and the memory of their host, that
+// memory itself, and storage.
+enum class HostResource { link, memory, storage_read, storage_write };
+
+// Over a part of the host: to or from an accelerator, read and written by its processor, or between
+// its memory and storage.
 struct HostCopy {
   Bytes bytes;
+  HostResource over = HostResource::link;
   bool operator==(const HostCopy&) const = default;
 };
 

@@ -8,11 +8,11 @@
 namespace orrery {
 namespace {
 
-constexpr double kRows = 512;  // of the sample
+constexpr double kSampledRows = 512;  // of the sample
 constexpr double kFewestDocuments = 1024;
 constexpr double kMostDocuments = 262'144;
-constexpr std::size_t kCells = 256;    // of the grid of a sum
-constexpr double kNegligible = 1e-12;  // probability beyond either end of the grid
+constexpr std::size_t kGridCells = 256;  // of the grid of a sum
+constexpr double kNegligible = 1e-12;    // probability beyond either end of the grid
 
 // Pairs of the first x queries of a document.
 double pairs_of_first(double x, double window) {
@@ -119,7 +119,7 @@ Grid fitted(Grid grid) {
   grid.mass = {grid.mass.begin() + static_cast<std::ptrdiff_t>(begin),
                grid.mass.begin() + static_cast<std::ptrdiff_t>(end)};
   grid.first += static_cast<double>(begin) * grid.step;
-  while (grid.mass.size() > kCells) grid = coarser(grid);
+  while (grid.mass.size() > kGridCells) grid = coarser(grid);
   return grid;
 }
 
@@ -138,10 +138,11 @@ Grid sum(Grid a, Grid b) {
 double expected_largest_sum(std::span<const double> values, std::int64_t m, std::int64_t n) {
   const auto [least, most] = std::ranges::minmax(values);
   if (most <= least) return static_cast<double>(m) * most;
-  Grid power{least, (most - least) / static_cast<double>(kCells - 1), std::vector<double>(kCells)};
+  Grid power{least, (most - least) / static_cast<double>(kGridCells - 1),
+             std::vector<double>(kGridCells)};
   for (const double value : values) {
     const double at = (value - least) / power.step;
-    const std::size_t cell = std::min(static_cast<std::size_t>(at), kCells - 2);
+    const std::size_t cell = std::min(static_cast<std::size_t>(at), kGridCells - 2);
     const double above = at - static_cast<double>(cell);
     power.mass[cell] += (1 - above) / static_cast<double>(values.size());
     power.mass[cell + 1] += above / static_cast<double>(values.size());
@@ -174,7 +175,7 @@ DocumentRows::DocumentRows(const Documents& documents, std::int64_t sequence_len
     longest_ = length_;
     return;
   }
-  const double count = std::clamp(kRows * length_ / mean_, kFewestDocuments, kMostDocuments);
+  const double count = std::clamp(kSampledRows * length_ / mean_, kFewestDocuments, kMostDocuments);
   std::vector<double> lengths = sampled_lengths(documents, static_cast<std::size_t>(count));
   if (documents.packing == Packing::concatenated) {
     sample_ = cut_stream(lengths, length_);
@@ -280,6 +281,19 @@ double DocumentRows::unevenness(const AttentionCore& attention, const RowDivisio
   const double largest = expected_largest_sum(pace, division.together, division.replicas);
   const double out = std::max(1.0, largest / (mean_pairs * static_cast<double>(division.together)));
   return unevenness_.emplace(asked, out).first->second;
+}
+
+AttentionCore widest_attention(const Model& model) {
+  AttentionCore out;
+  bool found = false;
+  for (const Block& block : model.blocks) {
+    for (const Operator& op : block.operators) {
+      if (op.kind != OperatorKind::attention || (found && op.attention.window > 0)) continue;
+      out = op.attention;
+      found = true;
+    }
+  }
+  return out;
 }
 
 RowDivision row_division(const Training& training, const Plan& plan, bool reduces_each_microbatch) {

@@ -32,7 +32,7 @@
 #include <span>
 #include <vector>
 
-#include "model/operator.h"
+#include "model/model.h"
 #include "plan/plan.h"
 
 namespace orrery {
@@ -85,6 +85,9 @@ class DocumentRows {
   mutable std::mutex mutex_;
   mutable std::map<Asked, double> unevenness_;
 };
+
+// Attention of the model's layers without a window, where there are such.
+AttentionCore widest_attention(const Model& model);
 
 // How the plan's ranks wait for each other around attention.
 RowDivision row_division(const Training& training, const Plan& plan, bool reduces_each_microbatch);

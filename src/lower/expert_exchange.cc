@@ -13,7 +13,15 @@ double experts_of(const Block& block) {
   return 1;
 }
 
+// An element of 8 bits with its part of the fp32 scale of 128 (arXiv 2412.19437 s.3.3).
+constexpr Bytes kScaled8Bits{1 + 4.0 / 128};
+
 double top_k_of(const Operator& op) { return std::max(1.0, op.rows.factor); }
+
+ExpertGroups limit_of(const Operator& op) {
+  if (op.expert_groups <= 1 || op.chosen_groups < 1) return {};
+  return {op.expert_groups, op.chosen_groups};
+}
 
 }  // namespace
 
@@ -35,14 +43,16 @@ Communication token_communication(const Block& block, const Operator& op,
                                   const BlockSetting& setting, Way way) {
   const Binding& b = setting.binding;
   const double rows = size(op.rows, b) / std::max(1, b.etp);
-  const Bytes row = tensor_element_size(setting.training.precision) * size(op.width, b);
+  const bool away = way == Way::tokens_out || way == Way::gradients_out;
+  const bool narrow = away && setting.plan.dispatch_format == NumberFormat::fp8;
+  const Bytes row =
+      (narrow ? kScaled8Bits : tensor_element_size(setting.training.precision)) * size(op.width, b);
   Communication out{.collective = CollectiveKind::all_to_all,
                     .group = index(StepGroup::expert),
                     .payload = row * rows};
   if (setting.plan.dispatch != ExpertDispatch::all_to_all) {
     const double top_k = top_k_of(op);
-    out.tokens = TokenExchange{rows / top_k, row, top_k, experts_of(block),
-                               way == Way::tokens_out || way == Way::gradients_out};
+    out.tokens = TokenExchange{rows / top_k, row, top_k, experts_of(block), away, limit_of(op)};
   }
   return out;
 }
@@ -53,7 +63,7 @@ OperatorWork permutation_work(const Block& block, const Operator& op, const Bloc
   const double ranks = setting.binding.ep;
   if (ranks <= 1) return {1 + 1 / top_k, 1};
   if (setting.plan.dispatch == ExpertDispatch::deduplicated) {
-    return {1 + distinct_units(ranks, experts, top_k) / top_k, 1};
+    return {1 + distinct_units(ranks, experts, top_k, limit_of(op)) / top_k, 1};
   }
   if (experts <= ranks) return {1 + 1 / top_k, 1};
   return {3 + 1 / top_k, 2};

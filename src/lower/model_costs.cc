@@ -189,6 +189,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.overlap.expert),
              static_cast<std::int64_t>(plan.overlap.expert_batches),
              static_cast<std::int64_t>(plan.dispatch),
+             static_cast<std::int64_t>(plan.dispatch_format),
              static_cast<std::int64_t>(recompute),
              static_cast<std::int64_t>(RecomputeModuleSet(plan.recompute_modules).bits()),
              static_cast<std::int64_t>(backward),

@@ -1,5 +1,7 @@
 #include "lower/price.h"
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
@@ -17,8 +19,8 @@ class ActivityPrice {
                           message.crossing);
   }
   Seconds operator()(const HostCopy& copy) const {
-    const auto& link = context_.cluster.accelerator.host_link.bandwidth;
-    return link ? copy.bytes / *link : Seconds(0);
+    const auto rate = host_rate(context_.cluster, copy.over);
+    return rate ? copy.bytes / *rate : Seconds(0);
   }
   Seconds operator()(const StatedTime& stated) const { return stated.time; }
 
@@ -42,6 +44,28 @@ Kernel attention(const AttentionShape& shape, AttentionKernel kernel, Direction 
                 .attention = kernel,
                 .direction = direction,
                 .flops = KernelModel::attention_flops(shape, direction, kernel)};
+}
+
+std::optional<BytesPerSecond> host_rate(const Cluster& cluster, HostResource resource) {
+  const NodeHost& host = cluster.host;
+  const auto sharing =
+      static_cast<double>(std::min(cluster.accelerators, cluster.accelerators_per_node));
+  const auto part = [&](const std::optional<BytesPerSecond>& whole) {
+    return whole ? std::optional(*whole / sharing) : std::nullopt;
+  };
+  switch (resource) {
+    case HostResource::memory:
+      return part(host.memory_bandwidth);
+    case HostResource::storage_read:
+      return part(host.storage_read);
+    case HostResource::storage_write:
+      return part(host.storage_write);
+    case HostResource::link:
+      break;
+  }
+  const auto& own = cluster.accelerator.host_link.bandwidth;
+  const auto together = part(host.links);
+  return own && together ? std::min(own, together) : own ? own : together;
 }
 
 Seconds price(const Kernel& kernel, const CostContext& context) {

@@ -8,13 +8,14 @@
 //   other kernels        launches * memory_bound(bytes / launches)
 //                        If the scenario has kernel times (lower/kernel_times.h), they replace these.
 //   communication        exposed * times / pieces of the collective's or the token exchange's time
-//   message, host copy   cost/collective/point_to_point; bytes / bandwidth of the host link
+//   message, host copy   cost/collective/point_to_point; bytes / the part of the host it goes over
 //   stated time          itself
 //
 // Every duration of an expanded step that parts explain is made by this function, so pricing the
 // operations of a step again under the same context gives the same step to the bit.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,10 @@
 #include "lower/cost_context.h"
 
 namespace orrery {
+
+// What one accelerator has of a part of its host while all that the cluster has in a node use it;
+// empty if unknown.
+std::optional<BytesPerSecond> host_rate(const Cluster& cluster, HostResource resource);
 
 Seconds price(const Kernel& kernel, const CostContext& context);
 Seconds price(const Communication& communication, const GroupShape& group,

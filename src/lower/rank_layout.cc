@@ -111,6 +111,13 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   const std::int64_t ring = ring_ranks(plan);
   add("head exchange", out.cp_heads, {{heads, cp.stride * (head_first ? 1 : ring)}});
   add("context ring", out.cp_ring, {{ring, cp.stride * (head_first ? heads : 1)}});
+  const std::int64_t node = std::max(1, out.dense_shard.members.front());
+  const std::int64_t secondary = plan.secondary_shard > 0 ? plan.secondary_shard
+                                 : shard % node == 0      ? node
+                                                          : 1;
+  add("secondary shard", out.secondary, taken(replicas, 1, secondary));
+  GroupShape peers;
+  add("peers of secondary shards", peers, taken(replicas, secondary, shard / secondary));
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride;

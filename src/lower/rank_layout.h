@@ -31,8 +31,10 @@ enum class StepGroup : std::uint8_t {
   mirrored_stages,        // device i of the pipeline and device p-1-i, which hold the same stages
   context_heads,          // of `context`, the ranks that exchange heads, where not all of them do
   context_ring,           // and those that pass each other keys and values
+  secondary,              // of `replicas`, those that share a second copy of weights, or a node
+  secondary_peers,        // of `replicas`, one rank of each of these groups
 };
-inline constexpr std::size_t kStepGroups = 14;
+inline constexpr std::size_t kStepGroups = 16;
 inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
 
 // `size` ranks, each `stride` after the one before.
@@ -46,6 +48,7 @@ struct RankLayout {
   GroupShape cp_heads, cp_ring;  // of cp, by head_ranks and ring_ranks of the plan
   GroupShape etp, ep;
   GroupShape dense_shard;   // ranks among which a dense parameter's state is divided
+  GroupShape secondary;     // of dense_shard, by the plan's secondary_shard or by nodes
   GroupShape dense_outer;   // copies of that shard (HSDP); size 1 otherwise
   GroupShape expert_shard;  // the same for an expert's parameter
   GroupShape expert_outer;

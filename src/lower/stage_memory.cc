@@ -57,6 +57,8 @@ class FullestBackward {
     transient_ = working - freed_before;
     moment_ = moment;
   }
+  void keeps(Bytes saved) { kept_ = std::max(kept_, saved); }
+  [[nodiscard]] Bytes two_blocks() const { return 2 * kept_; }
   [[nodiscard]] Bytes transient() const { return Bytes(transient_); }
   [[nodiscard]] MemoryMoment moment() const { return moment_; }
   // What the other kinds of block need at their own moments: other sizes, so other cached blocks.
@@ -69,6 +71,7 @@ class FullestBackward {
   }
 
  private:
+  Bytes kept_;
   double transient_ = 0;
   MemoryMoment moment_ = MemoryMoment::backward;
   std::array<double, 3> by_kind_{};
@@ -155,7 +158,14 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
   in.weight_bytes = tensor_element_size(step.cache->training().precision).value();
-  in.optimizer_bytes = optimizer_state(step.cache->training().optimizer).value();
+  in.optimizer_bytes = optimizer_state(step.cache->training()).value();
+  // Copies that take local steps keep what they last agreed on and the outer momentum.
+  if (step.plan.local_steps > 1) in.optimizer_bytes += 2 * element_size(NumberFormat::fp32).value();
+  in.optimizer_outside = step.plan.offload_optimizer != Offload::none;
+  in.weights_outside = step.plan.offload_parameters != Offload::none;
+  if (step.plan.secondary_shard > 0) {
+    in.secondary_bytes = in.weight_bytes / static_cast<double>(step.plan.secondary_shard);
+  }
   in.communicators = communicators(step.plan);
 
   FullestBackward fullest;
@@ -182,6 +192,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     const auto backward = [&](const BlockCost& block, MemoryMoment moment, double times = 1) {
       fullest.begins(moment, block.memory.working.value(), freed);
       freed += times * block.memory.saved.value();
+      fullest.keeps(block.memory.saved);
       blocks.add(block);
     };
     if (stage.head) {
@@ -218,8 +229,12 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     fullest.begins(MemoryMoment::head, step.kept->head.memory.working.value() / step.shape.devices,
                    0);
   }
+  if (step.plan.offload_activations) {
+    // Those of the block that runs and of the one on its way.
+    in.activations = std::min(in.activations, fullest.two_blocks());
+  }
   double unsharded = 0;
-  if (in.dense_shard > 1 || in.expert_shard > 1) {
+  if (in.dense_shard > 1 || in.expert_shard > 1 || in.weights_outside) {
     const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
     if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk, second);
   }
@@ -229,8 +244,6 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.buffers = Bytes(blocks.placeholders() + facts.bucket_bytes);
   return memory(in);
 }
-
-Bytes optimizer_state(Optimizer optimizer) { return Bytes(optimizer == Optimizer::adamw ? 12 : 8); }
 
 std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory) {
   if (memory.moment_kind == MemoryMoment::optimizer) {

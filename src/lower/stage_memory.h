@@ -23,9 +23,6 @@ namespace orrery {
 // a million of them.
 MemoryReport stage_memory(const StepCosts& step, int device);
 
-// Of one trained parameter: its fp32 master weight and its moments.
-Bytes optimizer_state(Optimizer optimizer);
-
 // When that peak is reached, in words.
 std::string moment_in_words(const StepCosts& step, int device, const MemoryReport& memory);
 // Which ranks it is the peak of, in words.

@@ -22,9 +22,12 @@ double optimizer_bytes(const Training& training, const SoftwareProfile& software
   const bool fused = software.optimizer == Kernels::fused;
   // The copy of the new weight; 32-bit weights are their own masters.
   const double copy = tensor_element_size(training.precision) > Bytes(2) ? 0 : fused ? 2 : 6;
-  const double step = training.optimizer == Optimizer::adamw
-                          ? (fused ? g + 12 + 12 + copy : 68 + copy + 2 * g)
-                          : (fused ? g + 8 + 8 + copy : 20 + copy + g);
+  // Narrow moments are read and written by one kernel with all the rest.
+  const double states = optimizer_state(training).value();
+  const bool narrow = element_size(training.moments) < element_size(NumberFormat::fp32);
+  const double step = fused || narrow                          ? g + 2 * states + copy
+                      : training.optimizer == Optimizer::adamw ? 68 + copy + 2 * g
+                                                               : 20 + copy + g;
   return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
 }
 
@@ -178,6 +181,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   }
 
   out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
+  if (plan.local_steps > 1) out.outer = price(out.outer_parts(), groups, costs);
   out.optimizer.resize(static_cast<std::size_t>(out.shape.devices));
   for (int device = 0; out.passes.optimizer && device < out.shape.devices; ++device) {
     out.optimizer[static_cast<std::size_t>(device)] =
@@ -274,10 +278,12 @@ class BlockCommunication {
 
  private:
   [[nodiscard]] Times priced(const BlockCost& block) const {
-    const Picoseconds gather = step_.gather(block.trained, block.frozen);
+    const Picoseconds gather = step_.gather(block.trained, block.frozen, Gather::forward);
+    const Picoseconds again = step_.gather(block.trained, block.frozen, Gather::backward);
     const Picoseconds reduce = step_.reduce(block.trained);
     Times out;
-    out.communicating = gather * (moves_.forward + moves_.backward) + reduce * moves_.reductions;
+    out.communicating =
+        gather * moves_.forward + again * moves_.backward + reduce * moves_.reductions;
     out.tail = reduce;
     if (!step_.replicated()) return out;
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
@@ -289,7 +295,7 @@ class BlockCommunication {
     if (!step_.schedule->splits_backward) {
       const bool beside = overlap.gradient_reduction;
       const Picoseconds backward = beside                     ? slowed(block.backward, reduce)
-                                   : overlap.parameter_gather ? slowed(block.backward, gather)
+                                   : overlap.parameter_gather ? slowed(block.backward, again)
                                                               : Picoseconds(0);
       out.lost += backward * (beside ? moves_.reductions : moves_.backward);
       // The last reduction begins with what is lost beside it.
@@ -298,8 +304,9 @@ class BlockCommunication {
     if (step_.plan.zero >= 3) {
       const double trained = block.trained.all();
       if (gather > Picoseconds(0)) {
-        out.lost += step_.copying(step_.copied_gathered(trained + block.frozen.all())) *
-                    (moves_.forward + moves_.backward);
+        const double all = trained + block.frozen.all();
+        out.lost += step_.copying(step_.copied_gathered(all, Gather::forward)) * moves_.forward +
+                    step_.copying(step_.copied_gathered(all, Gather::backward)) * moves_.backward;
       }
       if (reduce > Picoseconds(0))
         out.lost += step_.copying(step_.copied_reduced(trained)) * moves_.reductions;
@@ -403,7 +410,7 @@ Picoseconds lower_bound(const StepCosts& step) {
       tail = step.reduce(held.trained);
       communicating += tail;
     }
-    if (gathers_at_once) communicating += step.gather(held.trained, held.frozen);
+    if (gathers_at_once) communicating += step.gather(held.trained, held.frozen, Gather::forward);
     const Picoseconds all = work * m + lost;
     // Passes of a divided vocabulary may run while the pipeline fills and drains, and beside the
     // last reduction of a layer.

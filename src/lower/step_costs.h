@@ -22,6 +22,9 @@ struct VirtualStage {
   PassTotals totals;
 };
 
+// For which pass weights are gathered: a second copy of them may serve the backward.
+enum class Gather { forward, backward };
+
 struct StepCosts {
   CostCache* cache = nullptr;
   const RankLayout* layout = nullptr;
@@ -36,6 +39,7 @@ struct StepCosts {
   std::vector<Picoseconds> transfer;   // activations from device i to i+1 (mod p)
   std::vector<Picoseconds> optimizer;  // by device
   Picoseconds gradient_norm;           // all-reduce of one number over all ranks
+  Picoseconds outer;                   // averaging of copies that take local steps, of a mean step
   Picoseconds tied_embedding;          // reduction between first and last stage
   Bytes boundary;                      // of one microbatch's activations between stages
   double gradient_bytes = 4;           // of one accumulated gradient
@@ -47,17 +51,22 @@ struct StepCosts {
   // Communication of the data-parallel ranks for a block or a device with these parameters.
   // Reduced is what is trained; gathered what was changed, under ZeRO 3 the frozen as well.
   [[nodiscard]] Picoseconds reduce(const RankParameters& trained) const;
-  [[nodiscard]] Picoseconds gather(const RankParameters& trained,
-                                   const RankParameters& frozen) const;
+  [[nodiscard]] Picoseconds gather(const RankParameters& trained, const RankParameters& frozen,
+                                   Gather pass) const;
   // The same as what moves (lower/step_parts.cc), as are the other parts below; groups are
   // StepGroup.
   [[nodiscard]] OperationParts reduce_parts(const RankParameters& trained) const;
   [[nodiscard]] OperationParts gather_parts(const RankParameters& trained,
-                                            const RankParameters& frozen) const;
+                                            const RankParameters& frozen, Gather pass) const;
   [[nodiscard]] OperationParts transfer_parts(std::size_t boundary_index) const;
   [[nodiscard]] OperationParts gradient_norm_parts() const;
   [[nodiscard]] OperationParts tied_embedding_parts() const;
   [[nodiscard]] OperationParts optimizer_parts(int device) const;
+  // Copies that take local steps average, once in that many steps, what they have changed, in fp32:
+  // the mean over the steps of an all-reduce of 4 bytes of each parameter a rank owns and of the
+  // outer update, which reads and writes weights, agreed weights and momentum (28 bytes). Source:
+  // arXiv 2311.08105 s.2.
+  [[nodiscard]] OperationParts outer_parts() const;
   // What cutting so many tensors into one piece a rank takes the host while the device waits: each
   // piece is a view made and a copy launched, two operators,
   //
@@ -81,7 +90,12 @@ struct StepCosts {
   // views of the flat parameter are split, so that their gradients are concatenated) and
   // torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py (all_gather_copy_out,
   // reduce_scatter_copy_in).
-  [[nodiscard]] Bytes copied_gathered(double parameters) const;
+  //
+  // Quantised gathers (arXiv 2306.10209 s.3.1) add a kernel that reads the 16-bit shard and writes
+  // 8 bits, and one that reads these and writes 16: 3 + 3/ranks. Quantised reductions (s.3.3) add
+  // what writes 4 bits of the gradients (g + 1/2), adds up what a node sends and writes 4 bits again
+  // (1/2 + 1/2 of a part), and adds that up (1/2 of a part).
+  [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
   [[nodiscard]] Bytes copied_reduced(double parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0
 

@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "lower/host_offload.h"
 #include "lower/paired_pass.h"
 #include "lower/pass_builder.h"
 #include "lower/price.h"
+#include "lower/shard_communication.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
 #include "lower/step_pipeline.h"
@@ -32,12 +34,13 @@ class StepBuilder {
         streams_(pipeline_streams(builder_, step.shape.devices)),
         times_(pipeline_times(step)),
         traffic_(pipeline_traffic(step)),
+        offload_(step, builder_),
         wiring_(builder_, pipeline, times_,
                 step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_,
                 traffic_),
         device_(static_cast<std::size_t>(step.shape.devices)),
         whole_passes_(kPasses * step.stages.size()),
-        block_comms_(model_.blocks.size()) {
+        communication_(step, builder_) {
     begin_ = operation(NodeKind::barrier, Category::bubble, "begin of block");
   }
 
@@ -64,7 +67,7 @@ class StepBuilder {
   }
 
  private:
-  enum class Gather { at_once, ahead };  // as early as the stream is free; or two blocks ahead
+  enum class Issue { at_once, ahead };  // as early as the stream is free; or two blocks ahead
   enum class Reduce { none, beside, blocking };
   // What is remembered of a device while its operations are emitted.
   struct Device {
@@ -85,16 +88,11 @@ class StepBuilder {
     OperationIndex operation{};
     bool known = false;
   };
-  // Data-parallel communication of one distinct block.
-  struct Priced {
-    Picoseconds time;
-    OperationIndex operation{};
-  };
-  struct BlockComms {
-    Priced gather, reduce;
-    Priced gather_twice;                 // of tensors that are let go behind each use
-    Priced copy_gathered, copy_reduced;  // beside them, on the computing stream
-    bool known = false;
+  // A reduction of the gradients of these parameters, behind a node.
+  struct Reduction {
+    PricedOperation what;
+    std::optional<NodeIndex> after;
+    RankParameters trained;
   };
 
   [[nodiscard]] std::size_t held(std::uint32_t device, std::size_t chunk) const {
@@ -105,15 +103,7 @@ class StepBuilder {
   }
   OperationIndex operation(NodeKind kind, Category category, std::string_view name,
                            OperationParts parts = {}) {
-    return builder_.intern(Operation{.kind = kind,
-                                     .category = index(category),
-                                     .name = builder_.intern(name),
-                                     .parts = std::move(parts)});
-  }
-  // Of parts that have a price.
-  Priced priced(NodeKind kind, Category category, std::string_view name, OperationParts parts) {
-    const Picoseconds time = price(parts, step_.layout->groups, step_.cache->context());
-    return {time, operation(kind, category, name, std::move(parts))};
+    return communication_.operation(kind, category, name, std::move(parts));
   }
   std::uint32_t instance(const DeviceOperation& op, StepInstance::Part part) {
     instances_.push_back({static_cast<std::uint16_t>(op.device), op.operation,
@@ -168,12 +158,6 @@ class StepBuilder {
     advance(device, n);
   }
 
-  static std::string_view pass_name(Pass direction) {
-    static constexpr std::array<std::string_view, kPasses> kNames = {
-        "forward", "backward", "input gradient", "weight gradient"};
-    return kNames[static_cast<std::size_t>(direction)];
-  }
-
   // A folded block with this breakdown.
   OperationIndex block(std::string_view name, const Breakdown& breakdown) {
     return builder_.intern(Operation{.kind = NodeKind::block,
@@ -209,7 +193,7 @@ class StepBuilder {
   }
 
   // Weights out of the buffer they were gathered to, or gradients into the one they leave from.
-  void copy_buffer(std::uint32_t device, const Priced& copy, std::uint32_t instance) {
+  void copy_buffer(std::uint32_t device, const PricedOperation& copy, std::uint32_t instance) {
     if (copy.time <= Picoseconds(0)) return;
     Device& d = device_[device];
     d.last =
@@ -218,64 +202,35 @@ class StepBuilder {
     d.waits.clear();
   }
 
-  NodeIndex on_data_parallel_stream(std::uint32_t device, const Priced& what,
+  NodeIndex on_data_parallel_stream(std::uint32_t device, const PricedOperation& what,
                                     std::uint32_t instance, std::optional<NodeIndex> after) {
     const NodeSpec spec{what.operation, stream(device, StepStream::dp), what.time, instance};
     return after ? builder_.add(spec, {*after}) : builder_.add(spec);
   }
-  Priced gather(OperationParts parts) {
-    return priced(NodeKind::collective, Category::exposed_dp, "gather parameters",
-                  std::move(parts));
+  // Reduced, and where the optimizer step is the host's, there.
+  NodeIndex reduced(std::uint32_t device, const Reduction& r, std::uint32_t instance) {
+    const NodeIndex node = on_data_parallel_stream(device, r.what, instance, r.after);
+    return offload_.send_gradients(device, r.trained, node, instance);
   }
-  Priced reduction(OperationParts parts) {
-    return priced(NodeKind::collective, Category::exposed_dp, "reduce gradients", std::move(parts));
+  [[nodiscard]] bool fetches_weights() const {
+    return step_.plan.offload_parameters != Offload::none;
   }
-  Priced buffer_copy(std::string_view name, Bytes moved) {
-    if (moved <= Bytes(0)) return {};
-    return priced(NodeKind::kernel, Category::elementwise, name, {{.what = memory_bound(moved)}});
-  }
-
-  BlockComms comms(const BlockCost& cost) {
-    const auto with_listing = [&](OperationParts parts, int tensors) {
-      const Seconds listing = step_.listing(tensors);
-      if (listing > Seconds(0)) parts.push_back({.what = StatedTime{listing}});
-      return parts;
-    };
-    const OperationParts gathered =
-        with_listing(step_.gather_parts(cost.trained, cost.frozen), cost.weight_tensors);
-    OperationParts twice = gathered;
-    twice.insert(twice.end(), gathered.begin(), gathered.end());
-    return {gather(gathered),
-            reduction(with_listing(step_.reduce_parts(cost.trained), cost.trained_tensors)),
-            gather(std::move(twice)),
-            buffer_copy("copy gathered weights",
-                        step_.copied_gathered(cost.trained.all() + cost.frozen.all())),
-            buffer_copy("copy gradients to reduce", step_.copied_reduced(cost.trained.all())),
-            true};
-  }
-  const BlockComms& comms_of_layer(std::size_t layer, const BlockCost& cost) {
-    BlockComms& known = block_comms_[model_.layers[layer]];
-    if (!known.known) known = comms(cost);
-    return known;
-  }
-  const BlockComms& comms_of(BlockComms& known, const BlockCost& cost) {
-    if (!known.known) known = comms(cost);
-    return known;
+  [[nodiscard]] bool sends_gradients() const {
+    return step_.plan.offload_optimizer != Offload::none;
   }
 
   // Visits the blocks of a virtual stage in the order of the pass.
   template <class Visit>
   void each_block(const VirtualStage& stage, Pass direction, Visit visit) {
     const auto embedding = [&] {
-      if (stage.embedding)
-        visit(step_.kept->embedding, comms_of(embedding_, step_.kept->embedding));
+      if (stage.embedding) visit(step_.kept->embedding, communication_.of_embedding());
     };
     const auto head = [&] {
-      if (stage.head) visit(step_.kept->head, comms_of(head_, step_.kept->head));
+      if (stage.head) visit(step_.kept->head, communication_.of_head());
     };
     const auto layer = [&](std::size_t l) {
       const BlockCost& cost = step_.block(stage, l);
-      visit(cost, comms_of_layer(l, cost));
+      visit(cost, communication_.of_layer(model_.layers[l], cost));
     };
     if (direction == Pass::forward) {
       embedding();
@@ -322,9 +277,9 @@ class StepBuilder {
     wiring_.before(op, id, waits);
     if (device_[op.device].last) waits.push_back(*device_[op.device].last);
     const VirtualStage& copied = stage(op.device, op.operation.chunk);
-    const Priced what = priced(NodeKind::copy, Category::exposed_pp,
-                               out ? "offload activations" : "reload activations",
-                               {{.what = HostCopy{copied.totals.saved}}});
+    const PricedOperation what = communication_.priced(
+        NodeKind::copy, Category::exposed_pp, out ? "offload activations" : "reload activations",
+        {{.what = HostCopy{copied.totals.saved}}});
     const NodeIndex n = builder_.add(
         {what.operation, stream(op.device, out ? StepStream::offload : StepStream::reload),
          what.time, id},
@@ -351,7 +306,7 @@ class StepBuilder {
   }
 
   [[nodiscard]] bool gathers(Pass direction, const ChunkUse& use) const {
-    if (!replicated_ || direction == Pass::weight_gradient) return false;
+    if (!(replicated_ || fetches_weights()) || direction == Pass::weight_gradient) return false;
     const bool forward = direction == Pass::forward;
     if (step_.plan.zero < 3) {
       return forward && use.opens && step_.plan.zero >= 1 && step_.plan.overlap.parameter_gather;
@@ -367,7 +322,8 @@ class StepBuilder {
     return true;
   }
   [[nodiscard]] Reduce reduces(Pass direction, const ChunkUse& use) const {
-    if (!replicated_ || direction == Pass::forward || direction == Pass::input_gradient) {
+    const bool moves = replicated_ || sends_gradients();
+    if (!moves || direction == Pass::forward || direction == Pass::input_gradient) {
       return Reduce::none;
     }
     const bool beside = step_.plan.overlap.gradient_reduction;
@@ -384,7 +340,7 @@ class StepBuilder {
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            const ChunkUse& use) {
     run(device, stage, direction, id, gathers(direction, use),
-        step_.plan.zero == 3 ? Gather::ahead : Gather::at_once, reduces(direction, use));
+        step_.plan.zero == 3 ? Issue::ahead : Issue::at_once, reduces(direction, use));
   }
 
   // One node if nothing is gathered or reduced in it; else its halves one after the other.
@@ -410,7 +366,7 @@ class StepBuilder {
   }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
-           bool gathers, Gather how, Reduce reduces) {
+           bool gathers, Issue how, Reduce reduces) {
     Device& d = device_[device];
     const auto before = std::exchange(d.before_pass, d.last);
     if (stage.layers == 0 && !stage.embedding && !stage.head) {
@@ -421,48 +377,65 @@ class StepBuilder {
       d.waits.clear();
       return;
     }
-    if (folding_ == Folding::folded && !gathers && reduces == Reduce::none) {
+    if (folding_ == Folding::folded && !gathers && reduces == Reduce::none &&
+        !step_.plan.offload_activations) {
       const WholePass& whole = whole_pass(stage, direction);
       add_folded(device, whole.operation, whole.time, id);
       return;
     }
     // The pass before may be one node: what is gathered first runs ahead as far as to its
     // beginning.
-    if (moves_.weights != ShardMove::each_pass && how == Gather::ahead) d.before_last = before;
+    if (moves_.weights != ShardMove::each_pass && how == Issue::ahead) d.before_last = before;
     // A reduction is queued behind the gather of the next block, which was issued long before.
-    std::optional<std::pair<Priced, std::optional<NodeIndex>>> held;  // what, behind what
+    std::optional<Reduction> held;
     const auto queue_reduction = [&] {
       if (!held) return;
-      d.waits_at_end = on_data_parallel_stream(device, held->first, id, held->second);
+      d.waits_at_end = reduced(device, *held, id);
       held.reset();
     };
     const bool sharded = step_.plan.zero == 3;
-    each_block(stage, direction, [&](const BlockCost& cost, const BlockComms& comm) {
+    const bool moves_activations = step_.plan.offload_activations;
+    const bool backward = direction == Pass::backward || direction == Pass::input_gradient;
+    each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication& comm) {
       const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
-      if (gathers && comm.gather.time > Picoseconds(0)) {
+      if (gathers && (comm.gather.time > Picoseconds(0) || fetches_weights())) {
         flush(device);
         const bool overlaps = step_.plan.overlap.parameter_gather;
         std::optional<NodeIndex> after;
-        if (how == Gather::ahead) after = overlaps ? d.before_last : d.last;
+        if (how == Issue::ahead) after = overlaps ? d.before_last : d.last;
+        after = offload_.fetch_weights(device, cost, after, id);
         // Tensors that travel one by one are let go behind each use: the backward gathers for what
         // is computed again, and once more for the gradients.
         const bool again = direction == Pass::backward && step_.plan.recompute == Recompute::full &&
                            step_.listing(1) > Seconds(0);
-        const Priced& gather = again ? comm.gather_twice : comm.gather;
+        const bool forward = direction == Pass::forward;
+        const PricedOperation& gather = again     ? comm.gather_twice
+                                        : forward ? comm.gather
+                                                  : comm.gather_again;
         d.waits.push_back(on_data_parallel_stream(device, gather, id, after));
         if (overlaps) beside += gather.time;
-        if (sharded) copy_buffer(device, comm.copy_gathered, id);
+        if (sharded) copy_buffer(device, forward ? comm.copy_gathered : comm.copy_again, id);
       }
       queue_reduction();
+      if (moves_activations && backward) {
+        flush(device);
+        const auto back = offload_.fetch_activations(device, cost, d.before_last, id);
+        if (back) d.waits.push_back(*back);
+      }
       add_block(device, pass, direction, id);
-      const bool reduced = reduces != Reduce::none && comm.reduce.time > Picoseconds(0);
+      if (moves_activations && direction == Pass::forward) {
+        flush(device);
+        offload_.send_activations(device, cost, *d.last, id);
+      }
+      const bool reduced =
+          reduces != Reduce::none && (comm.reduce.time > Picoseconds(0) || sends_gradients());
       // Gathers count blocks, so blocks must not be folded together where one may look back.
-      const bool counted = gathers && how == Gather::ahead;
+      const bool counted = (gathers && how == Issue::ahead) || moves_activations;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
         if (sharded) copy_buffer(device, comm.copy_reduced, id);
-        held.emplace(comm.reduce, d.last);
+        held.emplace(Reduction{comm.reduce, d.last, cost.trained});
         if (reduces == Reduce::blocking) {
           queue_reduction();
           d.waits.push_back(*d.waits_at_end);
@@ -481,7 +454,7 @@ class StepBuilder {
     const auto s = static_cast<std::size_t>(&stage - step_.stages.data());
     WholePass& whole = whole_passes_[kPasses * s + static_cast<std::size_t>(direction)];
     if (whole.known) return whole;
-    each_block(stage, direction, [&](const BlockCost& cost, const BlockComms&) {
+    each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication&) {
       const BlockPass& pass = pass_of(cost, direction);
       whole.time += pass.time;
       whole.breakdown += pass.breakdown;
@@ -489,6 +462,18 @@ class StepBuilder {
     whole.operation = block(pass_name(direction), whole.breakdown);
     whole.known = true;
     return whole;
+  }
+
+  // Copies of the model that take local steps average, behind a node or, without one, beside the step.
+  NodeIndex outer_step(std::uint32_t device, std::optional<NodeIndex> after) {
+    const std::uint32_t id = instance(DeviceOperation{device, {}}, StepInstance::Part::reduce);
+    const NodeSpec spec{operation(NodeKind::collective, Category::exposed_dp, "average copies",
+                                  step_.outer_parts()),
+                        stream(device, StepStream::outer), step_.outer, id};
+    if (!after) return builder_.add(spec);
+    const OperationIndex end = operation(NodeKind::barrier, Category::bubble, "end of step");
+    return builder_.add({end, stream(device, StepStream::compute), Picoseconds(0), id},
+                        {builder_.add(spec, {*after})});
   }
 
   void end_of_step() {
@@ -504,12 +489,13 @@ class StepBuilder {
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
       const auto reduce = [&](const RankParameters& trained) {
-        device.waits_at_end =
-            on_data_parallel_stream(d, reduction(step_.reduce_parts(trained)),
-                                    part(d, StepInstance::Part::reduce), device.last);
+        device.waits_at_end = reduced(
+            d, {communication_.reduction(step_.reduce_parts(trained)), device.last, trained},
+            part(d, StepInstance::Part::reduce));
       };
       const bool overlaps = step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction;
-      if (replicated_ && step_.passes.backward && !overlaps) reduce(held(d).trained);
+      const bool moves = replicated_ || sends_gradients();
+      if (moves && step_.passes.backward && !overlaps) reduce(held(d).trained);
       if (replicated_ && step_.vocabulary.trained.dense > 0 && overlaps) {
         reduce(step_.vocabulary.trained);
       }
@@ -527,29 +513,42 @@ class StepBuilder {
       gradients_ready_.push_back(last);
     }
     if (!step_.passes.optimizer) return;
+    std::optional<NodeIndex> norm_known;
+    if (step_.outer > Picoseconds(0) && step_.plan.overlap.outer) {
+      for (std::uint32_t d = 0; d < devices; ++d) ready.push_back(outer_step(d, std::nullopt));
+    }
     if (waits_for_norm) {
       std::vector<StreamIndex> others;
       for (std::uint32_t d = 1; d < devices; ++d) others.push_back(stream(d, StepStream::compute));
       const OperationIndex norm = operation(NodeKind::collective, Category::optimizer,
                                             "gradient norm", step_.gradient_norm_parts());
-      builder_.add_rendezvous({norm, stream(0, StepStream::compute), step_.gradient_norm,
-                               part(0, StepInstance::Part::optimizer)},
-                              std::move(others), ready);
+      norm_known =
+          builder_.add_rendezvous({norm, stream(0, StepStream::compute), step_.gradient_norm,
+                                   part(0, StepInstance::Part::optimizer)},
+                                  std::move(others), ready);
     }
     for (std::uint32_t d = 0; d < devices; ++d) {
       const OperationIndex update = operation(NodeKind::kernel, Category::optimizer, "optimizer",
                                               step_.optimizer_parts(static_cast<int>(d)));
       const NodeSpec spec{update, stream(d, StepStream::compute), step_.optimizer[d],
                           part(d, StepInstance::Part::optimizer)};
-      const NodeIndex optimizer =
-          waits_for_norm ? builder_.add(spec) : builder_.add(spec, {gradients_ready_[d]});
+      NodeIndex optimizer;
+      if (sends_gradients()) {
+        optimizer = offload_.update(d, *norm_known, spec.instance);
+      } else {
+        optimizer = waits_for_norm ? builder_.add(spec) : builder_.add(spec, {gradients_ready_[d]});
+      }
+      if (step_.outer > Picoseconds(0) && !step_.plan.overlap.outer) {
+        optimizer = outer_step(d, optimizer);
+      }
       const bool gathers = replicated_ && (step_.plan.zero == 1 || step_.plan.zero == 2) &&
                            !step_.plan.overlap.parameter_gather;
       if (!gathers) continue;
       const PassTotals totals = held(d);
-      const NodeIndex gathered =
-          on_data_parallel_stream(d, gather(step_.gather_parts(totals.trained, totals.frozen)),
-                                  part(d, StepInstance::Part::gather), optimizer);
+      const NodeIndex gathered = on_data_parallel_stream(
+          d,
+          communication_.gather(step_.gather_parts(totals.trained, totals.frozen, Gather::forward)),
+          part(d, StepInstance::Part::gather), optimizer);
       const OperationIndex end = operation(NodeKind::barrier, Category::bubble, "end of step");
       builder_.add({end, stream(d, StepStream::compute), Picoseconds(0),
                     part(d, StepInstance::Part::optimizer)},
@@ -568,6 +567,7 @@ class StepBuilder {
   PipelineStreams streams_;
   PipelineTimes times_;
   PipelineTraffic traffic_;
+  HostOffload offload_;
   PipelineWiring wiring_;
   OperationIndex begin_{};
   std::vector<Device> device_;
@@ -575,8 +575,7 @@ class StepBuilder {
   std::vector<StepInstance> instances_;
   std::vector<NodeIndex> gradients_ready_;
   std::vector<WholePass> whole_passes_;
-  std::vector<BlockComms> block_comms_;
-  BlockComms embedding_, head_;
+  ShardCommunications communication_;
   Pass pending_direction_ = Pass::forward;
   std::uint32_t pending_instance_ = 0;
 };

@@ -172,7 +172,7 @@ TEST(StepCosts, FrozenTensorsAreGatheredAndNotReduced) {
   EXPECT_EQ(block.weight_tensors, 8);
   EXPECT_EQ(block.trained_tensors, 4);
   EXPECT_EQ(block.trained.all() * 4, trained_parameters(c.model));
-  EXPECT_LT(step.reduce(block.trained), step.gather(block.trained, block.frozen));
+  EXPECT_LT(step.reduce(block.trained), step.gather(block.trained, block.frozen, Gather::forward));
   EXPECT_EQ(step.kept->embedding.trained.all(), 0);
 }
 
@@ -212,10 +212,10 @@ TEST(StepCosts, BuffersOfShardsMoveBytesOnTheDevice) {
     const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
     const auto folded = simulate(step_graph(step, Folding::folded)->graph).makespan;
     EXPECT_EQ(folded, simulate(step_graph(step, Folding::expanded)->graph).makespan);
-    return std::tuple{
-        step.copying(step.copied_gathered(parameters)).seconds() / (byte * parameters),
-        step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
-        folded.seconds()};
+    return std::tuple{step.copying(step.copied_gathered(parameters, Gather::forward)).seconds() /
+                          (byte * parameters),
+                      step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
+                      folded.seconds()};
   };
   const char* sharded = "dp=16,zero=3";
   const auto [in_gathered, in_reduced, in_place] = priced(ShardTransfers::in_place, sharded);
@@ -245,7 +245,7 @@ TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {
     const double parameters = 64e6;
     const Seconds one = context.communicate(CollectiveKind::broadcast, Bytes(2 * parameters / 64),
                                             step.layout->dense_shard);
-    return std::pair{step.gather({parameters, 0}, {}).seconds(), 64 * one};
+    return std::pair{step.gather({parameters, 0}, {}, Gather::forward).seconds(), 64 * one};
   };
   const auto [in_turn, broadcasts] = gathered(true, "dp=64,zero=1");
   EXPECT_NEAR(in_turn / broadcasts, 1, 1e-6);

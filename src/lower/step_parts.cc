@@ -1,5 +1,8 @@
 // What the operations of a step outside its blocks are made of, and so what they take
 // (lower/step_costs.h): communication of the data-parallel ranks, transfers, the optimizer.
+#include <algorithm>
+
+#include "lower/host_offload.h"
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/step_costs.h"
@@ -8,6 +11,10 @@ namespace orrery {
 namespace {
 
 using Rounding = OperationPart::Rounding;
+
+// Of an element, without the scales of its block (one fp32 for 2,048: 0.2 %).
+constexpr Bytes k8Bits{1};
+constexpr Bytes k4Bits{0.5};
 
 Communication communication(CollectiveKind kind, StepGroup group, Bytes payload) {
   return {.collective = kind, .group = index(group), .payload = payload};
@@ -54,17 +61,31 @@ template <class Visit>
 void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&& visit) {
   const RankLayout& layout = *step.layout;
   const bool sharded = step.plan.zero > 0;
+  const bool copies_agree = step.plan.local_steps == 1;
   const auto reduce = [&](Bytes gradients, StepGroup shard, StepGroup copies, int shards) {
     visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
                         shard, gradients),
           Rounding::own);
+    if (!copies_agree) return;
     visit(
         communication(CollectiveKind::all_reduce, copies, sharded ? gradients / shards : gradients),
         Rounding::with_previous);
   };
   const Bytes of_dense(trained.dense * step.gradient_bytes);
   const Bytes of_expert(trained.expert * step.gradient_bytes);
-  reduce(of_dense, StepGroup::replicas, StepGroup::replica_copies, layout.dense_shard.size);
+  if (step.plan.quantized_gradients) {
+    // What every rank of a node needs of the others there, then of the other nodes (qgZ).
+    const Bytes narrow = k4Bits * trained.dense;
+    const int node = layout.secondary.size;
+    visit(communication(CollectiveKind::all_to_all, StepGroup::secondary, narrow), Rounding::own);
+    visit(communication(CollectiveKind::all_to_all, StepGroup::secondary_peers, narrow / node),
+          Rounding::with_previous);
+    visit(communication(CollectiveKind::all_reduce, StepGroup::replica_copies,
+                        of_dense / layout.dense_shard.size),
+          Rounding::with_previous);
+  } else {
+    reduce(of_dense, StepGroup::replicas, StepGroup::replica_copies, layout.dense_shard.size);
+  }
   reduce(of_expert, StepGroup::expert_replicas, StepGroup::expert_replica_copies,
          layout.expert_shard.size);
   if (step.schedule->routes > 1) {
@@ -78,7 +99,7 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
 
 template <class Visit>
 void each_gather(const StepCosts& step, const RankParameters& trained, const RankParameters& frozen,
-                 Visit&& visit) {
+                 Gather pass, Visit&& visit) {
   const RankParameters moved = step.plan.zero >= 3 ? trained + frozen : trained;
   const Bytes weight = tensor_element_size(step.cache->training().precision);
   const bool broadcasts =
@@ -94,7 +115,12 @@ void each_gather(const StepCosts& step, const RankParameters& trained, const Ran
     }
     visit(c, Rounding::own);
   };
-  gather(moved.dense, StepGroup::replicas, step.layout->dense_shard);
+  if (pass == Gather::backward && step.plan.secondary_shard > 0) {
+    gather(moved.dense, StepGroup::secondary, step.layout->secondary);
+  } else {
+    gather(step.plan.quantized_weights ? moved.dense * (k8Bits / weight) : moved.dense,
+           StepGroup::replicas, step.layout->dense_shard);
+  }
   gather(moved.expert, StepGroup::expert_replicas, step.layout->expert_shard);
 }
 
@@ -112,16 +138,17 @@ OperationParts StepCosts::reduce_parts(const RankParameters& trained_parameters)
   return listed.take();
 }
 
-Picoseconds StepCosts::gather(const RankParameters& trained, const RankParameters& frozen) const {
+Picoseconds StepCosts::gather(const RankParameters& trained, const RankParameters& frozen,
+                              Gather pass) const {
   PricedParts priced(*this);
-  each_gather(*this, trained, frozen, priced);
+  each_gather(*this, trained, frozen, pass, priced);
   return priced.sum();
 }
 
-OperationParts StepCosts::gather_parts(const RankParameters& trained,
-                                       const RankParameters& frozen) const {
+OperationParts StepCosts::gather_parts(const RankParameters& trained, const RankParameters& frozen,
+                                       Gather pass) const {
   ListedParts listed(*this);
-  each_gather(*this, trained, frozen, listed);
+  each_gather(*this, trained, frozen, pass, listed);
   return listed.take();
 }
 
@@ -131,15 +158,23 @@ Seconds StepCosts::listing(int tensors) const {
   return software.host.kernel * (2.0 * tensors * layout->dense_shard.size);
 }
 
-Bytes StepCosts::copied_gathered(double parameters) const {
+Bytes StepCosts::copied_gathered(double parameters, Gather pass) const {
   const ShardTransfers how = cache->context().software.shard_transfers;
   const bool copied = how == ShardTransfers::copied || how == ShardTransfers::lists;
   const Bytes weight = tensor_element_size(cache->training().precision);
-  return copied ? 2 * weight * parameters : Bytes(0);
+  const bool second = pass == Gather::backward && plan.secondary_shard > 0;
+  const Bytes quantized = plan.quantized_weights && !second
+                              ? (k8Bits + weight) * (1 + 1.0 / layout->dense_shard.size)
+                              : Bytes(0);
+  return (copied ? 2 * weight + quantized : quantized) * parameters;
 }
 
 Bytes StepCosts::copied_reduced(double parameters) const {
   const double g = gradient_bytes;
+  if (plan.quantized_gradients) {
+    const double node = layout->secondary.size;
+    return (Bytes(g) + k4Bits * (2 + 2 / node)) * parameters;
+  }
   const double weight = tensor_element_size(cache->training().precision).value();
   switch (cache->context().software.shard_transfers) {
     case ShardTransfers::in_place:
@@ -183,11 +218,21 @@ OperationParts StepCosts::tied_embedding_parts() const {
                                  Bytes(kept->embedding.trained.dense * gradient_bytes))}};
 }
 
+OperationParts StepCosts::outer_parts() const {
+  double most = 0;  // parameters of the device that owns most
+  for (int d = 0; d < shape.devices; ++d) most = std::max(most, owned(*this, held(d).trained));
+  const auto steps = static_cast<double>(plan.local_steps);
+  Communication average = communication(CollectiveKind::all_reduce, StepGroup::replica_copies,
+                                        element_size(NumberFormat::fp32) * most);
+  average.times = 1 / steps;
+  return {{.what = average},
+          {.what = memory_bound(7 * element_size(NumberFormat::fp32) * most / steps)}};
+}
+
 OperationParts StepCosts::optimizer_parts(int device) const {
   const PassTotals totals = held(device);
-  const double owned =
-      plan.zero == 0 ? totals.trained.all()
-                     : totals.trained.sharded(layout->dense_shard.size, layout->expert_shard.size);
+  if (plan.offload_optimizer != Offload::none) return {{.what = host_update(*this, device)}};
+  const double owned = orrery::owned(*this, totals.trained);
   // Accumulated gradients are set to zero for the next step; shards of them are small.
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==
                                             ShardMove::each_pass;

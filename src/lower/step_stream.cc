@@ -22,6 +22,8 @@ constexpr std::array<Label, kStepStreams> kLabels = {{
     {"host", StreamRole::host},
     {kOffloads, StreamRole::copy},
     {kReloads, StreamRole::copy},
+    {"storage", StreamRole::copy},
+    {"averaging of copies", StreamRole::communication},
 }};
 
 }  // namespace

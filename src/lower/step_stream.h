@@ -1,5 +1,5 @@
 // The streams of a rank of a training step: one that computes, one per kind of communication, one
-// each for copies to and from host memory.
+// each for copies to and from host memory, for storage, and for copies of the model that average.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,10 @@ enum class StepStream : std::uint8_t {
   host,
   offload,
   reload,
+  storage,
+  outer,
 };
-inline constexpr std::size_t kStepStreams = 10;
+inline constexpr std::size_t kStepStreams = 12;
 // Of these the ones that operations inside a block use come first.
 inline constexpr std::size_t kBlockStreams = 4;
 std::string_view label(StepStream stream);

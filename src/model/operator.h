@@ -162,6 +162,11 @@ struct Operator {
   AttentionCore attention;
   EmbeddingBags bags;  // embedding_bag, of m samples
 
+  // dispatch, combine: a token's experts are chosen of so many of the groups of experts, the limit of
+  // its routing; 0: of all.
+  double expert_groups = 0;
+  double chosen_groups = 0;
+
   // elementwise, embedding, cross_entropy: rows x width elements, and how many times an array of
   // that size is read or written by the fused kernel in each direction.
   Dimension rows, width;

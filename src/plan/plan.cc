@@ -19,7 +19,8 @@ const Fields<Overlap>& fields_of(const Overlap*) {
           .optional<&Overlap::expert_batches>(
               "all-to-alls beside the other pass of another microbatch")
           .optional<&Overlap::optimizer>(
-              "the optimizer step is validated afterwards and waits for no gradient norm");
+              "the optimizer step is validated afterwards and waits for no gradient norm")
+          .optional<&Overlap::outer>("copies that take local steps average beside them");
   return kTable;
 }
 
@@ -33,6 +34,7 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::ep>("expert-parallel degree, taken from tp*cp*dp")
           .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
           .optional<&Plan::dispatch>("how tokens travel to their experts")
+          .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
           .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
           .optional<&Plan::context_parallel>("how attention gets the whole sequence")
           .optional<&Plan::ulysses>(
@@ -48,6 +50,14 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::micro_batch>("sequences of a microbatch")
           .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
           .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
+          .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
+          .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
+          .optional<&Plan::offload_activations>("activations wait in host memory")
+          .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
+          .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
+          .optional<&Plan::secondary_shard>(
+              "ranks that share a second copy of weights for the backward (ZeRO++); 0: none")
+          .optional<&Plan::local_steps>("steps after which copies of the model average (DiLoCo)")
           .optional<&Plan::recompute>("activations computed again in the backward")
           .optional<&Plan::recompute_modules>(
               "with selective: parts of a layer; none stated: core_attn")
@@ -67,6 +77,7 @@ const Fields<Training>& fields_of(const Training*) {
           .optional<&Training::precision>("number format of matrix products")
           .optional<&Training::optimizer>("optimizer")
           .optional<&Training::gradients>("number format gradients are accumulated and reduced in")
+          .optional<&Training::moments>("number format of the optimizer's moments")
           .optional<&Training::dropout>(
               "dropout on the residual branches and on attention probabilities")
           .optional<&Training::documents>("the documents that rows are made of");
@@ -220,6 +231,11 @@ std::string to_text(const Plan& plan) {
     }
   }
   return out;
+}
+
+Bytes optimizer_state(const Training& training) {
+  const double moments = training.optimizer == Optimizer::adamw ? 2 : 1;
+  return element_size(NumberFormat::fp32) + moments * element_size(training.moments);
 }
 
 std::int64_t head_ranks(const Plan& plan) {

@@ -39,6 +39,8 @@ enum class ContextPlacement { head_first, context_first };
 template <>
 inline constexpr char kWordSeparator<ContextPlacement> = '-';  // "head-first"
 enum class Optimizer { adamw, sgd };
+// Where something lies outside the accelerators: in host memory, or on the node's storage.
+enum class Offload { none, cpu, nvme };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
 // for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).
 enum class ExpertDispatch { all_to_all, deduplicated };
@@ -59,6 +61,8 @@ struct Overlap {
   // The optimizer step waits for no gradient norm: it is validated afterwards, and devices start
   // their next step one after the other (arXiv 2401.10241 s.4).
   bool optimizer = false;
+  // Copies that take local steps average beside them (Streaming DiLoCo, arXiv 2501.18512).
+  bool outer = false;
   bool operator==(const Overlap&) const = default;
 };
 const Fields<Overlap>& fields_of(const Overlap*);
@@ -71,6 +75,8 @@ struct Plan {
   std::int64_t ep = 1;   // experts are divided over ep ranks taken from tp*cp*dp
   std::int64_t etp = 0;  // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
+  // In which tokens and gradients are sent to their experts; their results return in 16 bits.
+  NumberFormat dispatch_format = NumberFormat::bf16;
   bool sequence_parallel = true;  // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
   std::int64_t ulysses = 0;  // of cp, the ranks that exchange heads; 0: all if all-to-all, else 1
@@ -83,6 +89,18 @@ struct Plan {
   std::int64_t micro_batch = 1;      // sequences
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
+  Offload offload_optimizer = Offload::none;   // master weights and moments, and their update
+  Offload offload_parameters = Offload::none;  // shards of the weights between their uses (ZeRO 3)
+  bool offload_activations = false;            // what a block keeps, to host memory
+  // ZeRO++ (arXiv 2306.10209): 8-bit gathers of weights, 4-bit reductions of gradients by
+  // all-to-alls in two levels, and a second copy of the weights for the backward, in 16 bits, which
+  // so many ranks share; 0: none.
+  bool quantized_weights = false;
+  bool quantized_gradients = false;
+  std::int64_t secondary_shard = 0;
+  // Local steps (DiLoCo, arXiv 2311.08105): copies of the model, of shard_group ranks each, average
+  // what they have changed once in so many steps.
+  std::int64_t local_steps = 1;
   Recompute recompute = Recompute::none;
   std::vector<RecomputeModule> recompute_modules;  // with selective; empty: core_attn
   std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
@@ -102,11 +120,15 @@ struct Training {
   NumberFormat precision = NumberFormat::bf16;  // of the matrix products
   Optimizer optimizer = Optimizer::adamw;
   NumberFormat gradients = NumberFormat::fp32;  // accumulated and reduced in this format
+  NumberFormat moments = NumberFormat::fp32;    // of the optimizer; fp8: 8-bit (arXiv 2110.02861)
   bool dropout = false;      // on the residual branches and on the attention's probabilities
   Documents documents = {};  // that rows are made of; none stated: every row is one
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);
+
+// Bytes of the optimizer's states of one trained parameter: fp32 master weight and moments.
+Bytes optimizer_state(const Training& training);
 
 // Of the context-parallel ranks those that exchange heads among each other, and those that pass
 // each other keys and values: cp is their product.

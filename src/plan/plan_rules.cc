@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model/family.h"
+#include "plan/sharding_rules.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -18,22 +19,6 @@ constexpr std::int64_t kMaxSequence = 1'000'000'000;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 constexpr std::int64_t kMaxMicrobatches = 1'000'000;
 constexpr double kMaxPasses = 1 << 20;  // of one direction
-
-// Whether a group of `size` ranks fits the axes in placement order: it fills the inner axes and
-// divides the next.
-enum class Axes { replicas, all };
-bool nests(const Plan& plan, Axes axes, std::int64_t size) {
-  for (const MeshAxis axis : plan.placement) {
-    std::int64_t degree = 1;
-    if (axis == MeshAxis::tp && axes == Axes::all) degree = plan.tp;
-    if (axis == MeshAxis::cp) degree = plan.cp;
-    if (axis == MeshAxis::dp) degree = plan.dp;
-    if (size <= degree) return degree % size == 0;
-    if (size % degree != 0) return false;
-    size /= degree;
-  }
-  return size == 1;
-}
 
 std::int64_t layer_count(const Model& model) {
   return static_cast<std::int64_t>(model.layers.size());
@@ -64,6 +49,8 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"micro_batch", plan.micro_batch, 1, kMaxBatch},
                        {"zero", plan.zero, 0, 3},
                        {"shard_group", plan.shard_group, 0, kMaxDegree},
+                       {"secondary_shard", plan.secondary_shard, 0, kMaxDegree},
+                       {"local_steps", plan.local_steps, 1, kMaxDegree},
                        {"recompute_layers", plan.recompute_layers, 0, kMaxDegree},
                        {"sequence length", training.sequence_length, 1, kMaxSequence},
                        {"source length", training.source_length, 1, kMaxSequence},
@@ -361,6 +348,9 @@ constexpr PlanRule kRules[] = {
     {"batch", batch},
     {"schedule", schedule},
     {"shard group", shard_group},
+    {"offload", offload_problems},
+    {"compression", compression_problems},
+    {"local steps", local_step_problems},
     {"recomputed layers", recomputed_layers},
     {"recomputed modules", recomputed_modules},
     {"placement", placement},
@@ -369,6 +359,19 @@ constexpr PlanRule kRules[] = {
 };
 
 }  // namespace
+
+bool nests(const Plan& plan, Axes axes, std::int64_t size) {
+  for (const MeshAxis axis : plan.placement) {
+    std::int64_t degree = 1;
+    if (axis == MeshAxis::tp && axes == Axes::all) degree = plan.tp;
+    if (axis == MeshAxis::cp) degree = plan.cp;
+    if (axis == MeshAxis::dp) degree = plan.dp;
+    if (size <= degree) return degree % size == 0;
+    if (size % degree != 0) return false;
+    size /= degree;
+  }
+  return size == 1;
+}
 
 std::span<const PlanRule> plan_rules() { return kRules; }
 

@@ -34,6 +34,11 @@ struct PlanRule {
 };
 std::span<const PlanRule> plan_rules();
 
+// Whether a group of `size` ranks fits the axes in placement order: it fills the inner axes and
+// divides the next.
+enum class Axes { replicas, all };
+bool nests(const Plan& plan, Axes axes, std::int64_t size);
+
 // What a family is asked about a plan. The ranks of a group that exchanges tables are taken to send
 // at the rate of the slowest fabric level that they cross.
 Division division(const Cluster& cluster, const Training& training, const Plan& plan);

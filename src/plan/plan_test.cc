@@ -286,6 +286,14 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "schedule pipedream` draws it"},
       {"shard group", "llama-3-8b", "shard_group=3",
        "shard_group 3 does not divide cp 1 and dp 16 in the order of placement"},
+      {"offload", "llama-3-8b", "offload_optimizer=cpu,offload_parameters=cpu",
+       "offload_parameters=cpu needs zero=3, which keeps shards between uses; with zero 1 "
+       "offload_optimizer=cpu works"},
+      {"compression", "llama-3-8b", "quantized_weights=on",
+       "quantized_weights needs zero=3 without a pipeline; this is zero 1, pp 1"},
+      {"local steps", "llama-3-8b", "local_steps=500",
+       "local_steps 500 needs several copies of the model: state shard_group, the ranks of one, as "
+       "a part of the 16 replicas (dp x cp)"},
       {"recomputed layers", "llama-3-8b", "recompute_layers=3",
        "recompute_layers 3 needs recompute=full"},
       {"recomputed modules", "llama-3-8b", "recompute_modules=mlp",
@@ -320,6 +328,67 @@ TEST(PlanRules, EachHasItsOwnSentence) {
       }
     }
   }
+}
+
+TEST(PlanRules, WhatLiesOutsideNeedsAPlaceAndARate) {
+  const auto said = [](const char* plan, const NodeHost& host) {
+    Cluster c = cluster("h100-sxm:8");
+    c.host = host;
+    const Model m = model("gpt-3-175b");
+    Training training;
+    training.sequence_length = 2048;
+    training.global_batch = 8;
+    const CompletedPlan completed = completed_plan(m, c, training, *parse_plan(plan));
+    std::string all;
+    for (const std::string& p : plan_problems(m, c, completed.training, completed.plan))
+      all += p + "\n";
+    return all;
+  };
+  const Bytes tera(1e12);
+  const BytesPerSecond giga(1e9);
+  NodeHost host;
+  host.memory = 2 * tera;
+  const char* cpu = "zero=3,offload_optimizer=cpu";
+  EXPECT_THAT(said(cpu, host),
+              testing::HasSubstr("host: {memory_bandwidth: 400 GB/s} in the cluster"));
+  host.memory_bandwidth = 400 * giga;
+  // 16 bytes (states 12, gradients 4) of each of 175 G parameters are 2.8 TB (2.54 TiB) in one node.
+  EXPECT_THAT(said(cpu, host),
+              testing::AllOf(testing::HasSubstr("host memory does not hold the 2.54 TiB"),
+                             testing::HasSubstr("offload_optimizer=nvme works")));
+  const char* nvme = "zero=3,offload_optimizer=nvme,offload_parameters=nvme";
+  EXPECT_THAT(said(nvme, host), testing::HasSubstr("nvme needs storage in the nodes"));
+  host.local_storage = 2 * tera;
+  host.storage_read = host.storage_write = 25 * giga;
+  EXPECT_THAT(said(nvme, host), testing::HasSubstr("of storage do not hold the 2.22 TiB"));
+  host.local_storage = 30 * tera;
+  EXPECT_EQ(said(nvme, host), "");
+  EXPECT_THAT(said("pp=8,zero=1,offload_activations=on", host),
+              testing::HasSubstr("offload_activations and pp 8 are not modelled together"));
+}
+
+TEST(PlanRules, CompressionAndLocalStepsNameWhatWorks) {
+  const auto said = [](const char* name, const char* plan) {
+    return problems(name, "h100-sxm:64", plan, 4096, 64);
+  };
+  EXPECT_EQ(
+      said("llama-3-8b", "zero=3,quantized_weights=on,quantized_gradients=on,secondary_shard=8"),
+      "");
+  EXPECT_EQ(said("llama-3-8b", "zero=3,secondary_shard=12"),
+            "secondary_shard 12 does not divide the 64 ranks that share the weights; a node's 8 "
+            "usually do\n");
+  EXPECT_EQ(said("llama-3-8b", "shard_group=8,local_steps=100"), "");
+  EXPECT_EQ(said("llama-3-8b", "overlap.outer=on"),
+            "overlap.outer needs local_steps above 1: there is nothing to average\n");
+  EXPECT_EQ(
+      said("mixtral-8x7b", "ep=8,shard_group=4,local_steps=100"),
+      "local_steps 100: ep 8 reaches beyond the 4 ranks of one copy (tp x shard_group), which "
+      "send each other tokens in every step\n");
+  EXPECT_EQ(said("llama-3-8b", "dispatch_format=fp8"),
+            "dispatch_format=fp8 needs experts; llama-3-8b has none\n");
+  EXPECT_EQ(said("mixtral-8x7b", "ep=8,dispatch_format=fp8"),
+            "dispatch_format=fp8 needs products of 8 bits, whose operands are sent; with precision "
+            "bf16 tokens travel in 16\n");
 }
 
 TEST(CompletedPlan, DefaultsAreSaid) {

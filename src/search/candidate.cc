@@ -385,6 +385,12 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       p.context_placement = heads ? ContextPlacement::context_first : ContextPlacement::head_first;
     });
   }
+  if (free("secondary_shard") && plan.zero == 3 && plan.pp == 1) {
+    for (const std::int64_t ranks :
+         {std::int64_t{0}, std::min(plan.dp * plan.cp, scenario.cluster.accelerators_per_node)}) {
+      with([&](Plan& p) { p.secondary_shard = ranks; });
+    }
+  }
   if (free("shard_group") && plan.zero > 0) {
     with([](Plan& p) { p.shard_group = 0; });
     for (const std::int64_t ranks : powers_of_two(plan.dp * plan.cp / 2)) {

@@ -50,8 +50,9 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
                                std::int64_t layers);
 
 // Fields of a plan that no axis of the space ranges over, but for those that no search tries.
-inline constexpr std::array<std::string_view, 7> kAxesOutsideTheSpace = {
-    "context_placement", "etp", "group", "overlap", "sequence_parallel", "shard_group", "ulysses"};
+inline constexpr std::array<std::string_view, 8> kAxesOutsideTheSpace = {
+    "context_placement", "etp",         "group",  "overlap", "secondary_shard",
+    "sequence_parallel", "shard_group", "ulysses"};
 
 // Modules that no plan of the space can have: its plans with selective recomputation take them.
 std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space);

@@ -7,15 +7,43 @@
 
 namespace orrery {
 
-double distinct_units(double units, double experts, double top_k) {
+namespace {
+
+// ln C(n, k) by the gamma function, for numbers that are not whole too.
+double log_choices(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+// That none of k different ones of n is among some `held` of them.
+double none_of(double n, double held, double k) {
+  return k > n - held ? 0 : std::exp(log_choices(n - held, k) - log_choices(n, k));
+}
+
+}  // namespace
+
+double distinct_units(double units, double experts, double top_k, ExpertGroups limit) {
   experts = std::max(experts, 1.0);
   const double k = std::clamp(top_k, 0.0, experts);
   const double u = std::clamp(units, 1.0, experts);
-  // C(E - E/u, k) / C(E, k) by the gamma function, for units that do not divide the experts too.
-  const double others = experts - experts / u;
-  if (k > others) return std::min(u, k);
-  const double none = std::exp(std::lgamma(others + 1) - std::lgamma(others - k + 1) -
-                               std::lgamma(experts + 1) + std::lgamma(experts - k + 1));
+  const double group = experts / limit.groups;
+  const double within = limit.chosen * group;  // experts of the groups that a token picks
+  if (limit.groups <= 1 || limit.chosen >= limit.groups || k > within) {
+    const double others = experts - experts / u;
+    return k > others ? std::min(u, k) : u * (1 - none_of(experts, experts / u, k));
+  }
+  if (u >= limit.groups) {  // a unit is a part of one group
+    const double picked = limit.chosen / limit.groups;
+    return u * picked * (1 - none_of(within, experts / u, k));
+  }
+  // A unit holds several groups, of which a token picks j.
+  const double held = limit.groups / u;
+  double none = 0;
+  for (double j = 0; j <= std::min(held, limit.chosen); ++j) {
+    if (limit.chosen - j > limit.groups - held) continue;
+    none += std::exp(log_choices(held, j) + log_choices(limit.groups - held, limit.chosen - j) -
+                     log_choices(limit.groups, limit.chosen)) *
+            none_of(within, j * group, k);
+  }
   return u * (1 - none);
 }
 
@@ -32,7 +60,7 @@ Seconds token_exchange_time(const TokenExchange& exchange, const GroupShape& gro
   for (const Crossing& c : path.crossings()) {
     const double inside = std::ceil(static_cast<double>(c.outer) / c.inner);
     const double units = std::ceil(static_cast<double>(path.ranks) / c.inner);
-    const double copies = distinct_units(units, exchange.experts, exchange.top_k);
+    const double copies = distinct_units(units, exchange.experts, exchange.top_k, exchange.limit);
     const double efficiency = c.link == LinkKind::network ? 1 : p.efficiency;
     step = std::max(step, step_latency(parameters.pairwise.latency, c, Protocol::simple));
     transfer = std::max(transfer, sent * (copies * (inside - 1) / inside) / (c.rate * efficiency));

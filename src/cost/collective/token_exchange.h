@@ -3,6 +3,9 @@
 //
 //   D(u)    = u (1 - C(E - E/u, k) / C(E, k))        how many of u equal units hold at least one of
 //                                                     a token's k of E experts, routed uniformly
+//   D(u, M, G)                                        the same where a token first picks M of G groups
+//                                                     of experts and then k of their M E / G experts
+//                                                     (node-limited routing, arXiv 2412.19437 s.2.1.2)
 //   bytes_l = T w D(U_l) (u_l - 1) / u_l              of one rank over its links of level l
 //   t       = L + step + (max over levels l of (bytes_l / (e b[l]))^4 + (T w / c)^4)^(1/4)
 //
@@ -18,8 +21,9 @@
 //
 // Source: deepseek-ai/DeepEP README (a token once per node over RDMA, then NVLink); hypergeometric
 // distribution for D. L and e: fitted by `orrery calibrate` on deepep-measured.csv and
-// nvlink-alltoall-gb200-measured.csv. Not modelled: routing limited to some nodes, skew between
-// experts (multiply T), 8-bit dispatch (give w), copies that fill several rails unevenly.
+// nvlink-alltoall-gb200-measured.csv. Not modelled: skew between
+// experts (multiply T), 8-bit dispatch (give w), groups that are picked by their scores (random
+// instead), copies that fill several rails unevenly.
 #pragma once
 
 #include <vector>
@@ -33,7 +37,7 @@ namespace orrery {
 
 // Of `units` equal sets of experts, how many contain one of `top_k` different random experts.
 // Units beyond the number of experts count as one expert each.
-double distinct_units(double units, double experts, double top_k);
+double distinct_units(double units, double experts, double top_k, ExpertGroups limit = {});
 
 // Zero for a group of one rank.
 Seconds token_exchange_time(const TokenExchange& exchange, const GroupShape& group,

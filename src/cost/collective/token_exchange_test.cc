@@ -36,7 +36,25 @@ TEST(DistinctUnits, RiseWithUnitsAndExpertsChosenAndStayBelowBoth) {
   }
 }
 
-TokenExchange tokens(double count, bool away = true) { return {count, Bytes(14336), 8, 256, away}; }
+// Two groups of two experts, of which a token picks one, and both experts of it: one node of two,
+// two ranks of four. Of four groups on two nodes two are picked: in one node with probability 1/3.
+TEST(DistinctUnits, OfLimitedRoutingLieInTheGroupsThatATokenPicks) {
+  EXPECT_NEAR(distinct_units(2, 4, 2, {2, 1}), 1, 1e-9);
+  EXPECT_NEAR(distinct_units(4, 4, 2, {2, 1}), 2, 1e-9);
+  EXPECT_NEAR(distinct_units(2, 4, 2, {4, 2}), 1.0 / 3 + 2 * 2.0 / 3, 1e-9);
+  // DeepSeek-V3: at most 4 of 8 nodes (arXiv 2412.19437 s.2.1.2) instead of 5.3 in the mean.
+  EXPECT_NEAR(distinct_units(8, 256, 8), 5.30, 0.01);
+  EXPECT_LT(distinct_units(8, 256, 8, {8, 4}), 4);
+  EXPECT_GT(distinct_units(8, 256, 8, {8, 4}), 3.5);
+  for (const double units : {1, 2, 3, 4, 8, 16, 64, 256}) {
+    EXPECT_LE(distinct_units(units, 256, 8, {8, 4}), distinct_units(units, 256, 8) + 1e-9) << units;
+    EXPECT_NEAR(distinct_units(units, 256, 8, {8, 8}), distinct_units(units, 256, 8), 1e-9);
+  }
+}
+
+TokenExchange tokens(double count, bool away = true) {
+  return {.tokens = count, .token = Bytes(14336), .top_k = 8, .experts = 256, .away = away};
+}
 
 TEST(TokenExchange, IsTheLinksTimeInsideANode) {
   CollectiveParameters p = parameters("hopper");

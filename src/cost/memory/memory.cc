@@ -44,17 +44,25 @@ MemoryReport memory(const MemoryInputs& in) {
   const double frozen =
       in.zero >= 3 ? in.frozen.sharded(in.dense_shard, in.expert_shard) : in.frozen.all();
   out.parameters += whole(in.frozen_bytes * frozen) + whole(in.tables.weights.value());
+  if (in.weights_outside) out.parameters = whole(in.tables.weights.value());
+  out.parameters += whole(in.secondary_bytes * (all + in.frozen.all()));
   out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
+  if (in.optimizer_outside) {
+    // Shards of the gradients leave as they are reduced.
+    out.optimizer_states = 0;
+    if (in.zero >= 2) out.gradients = 0;
+  }
   out.optimizer_states += whole(in.tables.optimizer_state.value());
   out.activations = whole(in.activations.value());
 
   // When the optimizer step begins, no activations are left, but fp32 copies of narrower gradients
   // are made.
-  const double copies = facts.fp32_gradient_copies && accumulated < kFp32 && !master
-                            ? kFp32 * (in.zero >= 1 ? owned : all)
-                            : 0;
+  const double copies =
+      facts.fp32_gradient_copies && accumulated < kFp32 && !master && !in.optimizer_outside
+          ? kFp32 * (in.zero >= 1 ? owned : all)
+          : 0;
   double transient = in.transient.value();
   double separate = in.separate.value();
   out.moment_kind = in.moment;

@@ -185,8 +185,13 @@ void BlockWriter::experts() {
                           h * experts + (moe.shared_expert_gate ? h : 0));
   router.saved.push_back({stream_rows(), fixed(experts), ElementKind::fp32});
   // Each permutation reads a row and writes it.
-  elementwise("experts.dispatch", OperatorClass::experts, routed_rows(), width, 2, 2).boundary =
-      Boundary::dispatch;
+  const auto exchange = [&](std::string_view name, double passes, Boundary boundary) {
+    Operator& op = elementwise(name, OperatorClass::experts, routed_rows(), width, passes, passes);
+    op.boundary = boundary;
+    op.expert_groups = static_cast<double>(moe.num_groups);
+    op.chosen_groups = static_cast<double>(moe.top_groups);
+  };
+  exchange("experts.dispatch", 2, Boundary::dispatch);
   grouped_gemm("experts.up", up, width, h * gate * f).joined = static_cast<int>(gate);
   Operator& activation = elementwise("experts.activation", OperatorClass::experts, routed_rows(),
                                      inner, gate + 1, 2 * gate + 1);
@@ -196,8 +201,7 @@ void BlockWriter::experts() {
   grouped_gemm("experts.down", width, inner, f * h);
   // Reads the top_k rows of a token, writes their sum.
   const double combine = 1 + 1 / static_cast<double>(moe.top_k);
-  elementwise("experts.combine", OperatorClass::experts, routed_rows(), width, combine, combine)
-      .boundary = Boundary::combine;
+  exchange("experts.combine", combine, Boundary::combine);
   if (moe.shared_ffn > 0) shared_expert();
 }
 

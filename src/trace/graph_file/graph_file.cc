@@ -29,7 +29,7 @@ namespace {
 //   {"memory": B, "launches": 3}
 //   {"collective": "all_gather", "group": 1, "bytes": B, "pieces": 1, "times": 1}, and of exchanges
 //   of tokens "tokens", "token_bytes", "top_k", "experts", "away"
-//   {"message": B, "level": 1, "crossing": 1}   {"host_copy": B}   {"seconds": S}
+//   {"message": B, "level": 1, "crossing": 1}   {"host_copy": B, "over": "memory"}   {"seconds": S}
 //
 // with "rounding": "with_previous" where it applies. Numbers that are 1 or 0 by default are left
 // out.
@@ -90,6 +90,7 @@ struct PartText {
           ", \"tokens\": {}, \"token_bytes\": {}, \"top_k\": {}, \"experts\": {}, \"away\": {}",
           tokens->tokens, tokens->token.value(), tokens->top_k, tokens->experts,
           tokens->away ? 1 : 0);
+      out += member("groups", tokens->limit.groups, 1) + member("chosen", tokens->limit.chosen, 1);
     }
     return out;
   }
@@ -99,7 +100,9 @@ struct PartText {
     return out;
   }
   std::string operator()(const HostCopy& c) const {
-    return fmt::format("\"host_copy\": {}", c.bytes.value());
+    std::string out = fmt::format("\"host_copy\": {}", c.bytes.value());
+    if (c.over != HostResource::link) out += fmt::format(", \"over\": \"{}\"", to_text(c.over));
+    return out;
   }
   std::string operator()(const StatedTime& t) const {
     return fmt::format("\"seconds\": {}", t.time.value());
@@ -195,8 +198,10 @@ Communication read_communication(PartReader& r, std::size_t groups) {
                   .times = r.number("times", 1),
                   .exposed = r.number("exposed", 1)};
   if (r.has("tokens")) {
-    c.tokens = TokenExchange{r.number("tokens"), Bytes(r.number("token_bytes")), r.number("top_k"),
-                             r.number("experts"), r.number("away") > 0};
+    c.tokens =
+        TokenExchange{r.number("tokens"),   Bytes(r.number("token_bytes")),
+                      r.number("top_k"),    r.number("experts"),
+                      r.number("away") > 0, {r.positive("groups", 1), r.number("chosen", 1)}};
   }
   return c;
 }
@@ -217,7 +222,9 @@ std::optional<OperationPart> read_operation_part(dom::element e, std::size_t gro
     out.what =
         Message{Bytes(r.number("message")), r.whole("level", 0, 1e6), r.number("crossing", 1)};
   } else if (r.has("host_copy")) {
-    out.what = HostCopy{Bytes(r.number("host_copy"))};
+    HostCopy copy{Bytes(r.number("host_copy"))};
+    if (r.has("over")) copy.over = r.word<HostResource>("over");
+    out.what = copy;
   } else if (r.has("seconds")) {
     out.what = StatedTime{Seconds(r.number("seconds"))};
   } else {

@@ -1,0 +1,112 @@
+// What ZeRO++ and local steps send, against the volumes of their papers.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lower/price.h"
+#include "lower/random_plan.h"
+#include "lower/stage_memory.h"
+#include "lower/step_costs.h"
+#include "lower/step_graph.h"
+#include "lower/step_window.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+struct ComparedPlan {
+  RandomCase c;
+  CostCache cache;
+  StepCosts costs;
+  explicit ComparedPlan(const char* plan, const char* model = "gpt-3-1.3b")
+      : c(stated_case(small_model(model, 4), "h100-sxm:32", plan, 2048, 64)),
+        cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in())),
+        costs(step_costs(cache, c.plan)) {
+    for (const auto& p : plan_problems(c.model, c.cluster, c.training, c.plan)) ADD_FAILURE() << p;
+  }
+  // Bytes that the ranks of a node send to other nodes in these parts, together.
+  [[nodiscard]] double between_nodes(const OperationParts& parts) const {
+    double sum = 0;
+    for (const OperationPart& part : parts) {
+      const auto& communication = std::get<Communication>(part.what);
+      const GroupShape& group = costs.layout->groups[communication.group.value()].shape;
+      if (group.size == group.members.front()) continue;  // one node
+      const double nodes = static_cast<double>(group.size) / group.members.front();
+      // A ring crosses once; of all-to-alls what each of the eight ranks of a node has.
+      const bool each = communication.collective == CollectiveKind::all_to_all;
+      sum += communication.payload.value() * (nodes - 1) / nodes * (each ? 8 : 1);
+    }
+    return sum;
+  }
+};
+
+// arXiv 2306.10209 table 1: between nodes M forward, M backward and M of gradients of 16-bit
+// weights, M bytes; with qwZ, hpZ and qgZ 0.5 M, 0 and 0.25 M.
+TEST(CompressedExchange, ZeroPlusPlusSendsAQuarterBetweenNodes) {
+  const ComparedPlan plain("zero=3");
+  const ComparedPlan all("zero=3,quantized_weights=on,quantized_gradients=on,secondary_shard=8");
+  const RankParameters p{.dense = 1e9};
+  const RankParameters none;
+  const auto gathered = [&](const ComparedPlan& of, Gather pass) {
+    return of.between_nodes(of.costs.gather_parts(p, none, pass));
+  };
+  const double m = 2e9 * 3 / 4;  // of 16 bits, among four nodes
+  EXPECT_DOUBLE_EQ(gathered(plain, Gather::forward), m);
+  EXPECT_DOUBLE_EQ(gathered(plain, Gather::backward), m);
+  EXPECT_DOUBLE_EQ(gathered(all, Gather::forward), 0.5 * m);
+  EXPECT_DOUBLE_EQ(gathered(all, Gather::backward), 0);
+  EXPECT_DOUBLE_EQ(all.between_nodes(all.costs.reduce_parts(p)), 0.25 * m);
+  EXPECT_DOUBLE_EQ(plain.between_nodes(plain.costs.reduce_parts(p)), 2 * m);  // fp32 gradients
+}
+
+TEST(CompressedExchange, TheSecondCopyTakesMemory) {
+  const ComparedPlan plain("zero=3");
+  const ComparedPlan second("zero=3,secondary_shard=8");
+  const double weights = trained_parameters(plain.c.model) * 2 / 8;
+  EXPECT_NEAR(static_cast<double>(stage_memory(second.costs, 0).parameters -
+                                  stage_memory(plain.costs, 0).parameters),
+              weights, 0.01 * weights);
+}
+
+// 1/H of an all-reduce of fp32 weights among the copies and of an update of 28 bytes; all other
+// communication stays in a copy.
+TEST(CompressedExchange, LocalStepsAverageOnceInH) {
+  const ComparedPlan local("zero=1,shard_group=8,local_steps=100");
+  const double owned = trained_parameters(local.c.model) / 8;
+  const CostContext& context = local.cache.context();
+  const auto& groups = local.costs.layout->groups;
+  const Seconds once = context.communicate(CollectiveKind::all_reduce, Bytes(4 * owned),
+                                           groups[index(StepGroup::replica_copies).value()].shape);
+  const auto parts = local.costs.outer_parts();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_NEAR(price(parts[0].what, groups, context) / once, 0.01, 1e-9);
+  EXPECT_DOUBLE_EQ(local.between_nodes(local.costs.reduce_parts({.dense = 1e9})), 0);
+  const ComparedPlan every("zero=1,shard_group=8");
+  EXPECT_GT(every.between_nodes(every.costs.reduce_parts({.dense = 1e9})), 0);
+  // What the copies last agreed on, and the outer momentum: 8 bytes more of each owned parameter.
+  EXPECT_NEAR(static_cast<double>(stage_memory(local.costs, 0).optimizer_states) /
+                  static_cast<double>(stage_memory(every.costs, 0).optimizer_states),
+              20.0 / 12, 1e-6);
+}
+
+TEST(CompressedExchange, AveragingBesideTheStepIsHidden) {
+  const auto time = [](const char* plan) {
+    const ComparedPlan p(plan);
+    const StepGraph step = *step_graph(p.costs, Folding::folded);
+    const auto timeline = simulate(step.graph);
+    const Picoseconds out = step_time(windows(p.costs, step, timeline));
+    EXPECT_LE(lower_bound(p.costs), out) << plan;
+    const auto expanded = step_graph(p.costs, Folding::expanded);
+    EXPECT_EQ(simulate(expanded->graph).makespan, timeline.makespan) << plan;
+    return out;
+  };
+  const Picoseconds exposed = time("zero=1,shard_group=8,local_steps=10");
+  const Picoseconds hidden = time("zero=1,shard_group=8,local_steps=10,overlap.outer=on");
+  const Picoseconds rare = time("zero=1,shard_group=8,local_steps=1000");
+  EXPECT_LT(hidden, exposed);
+  EXPECT_LT(rare, exposed);
+  time("zero=3,quantized_weights=on,quantized_gradients=on,secondary_shard=8");
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,192 @@
+#include "plan/sharding_rules.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "schedule/schedule.h"
+#include "units/quantity_text.h"
+
+namespace orrery {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+// Bytes of the optimizer's states that all ranks of a node hold together. Layers are taken to be
+// divided evenly.
+Bytes states_of_node(const JudgedPlan& judged, Bytes of_parameter) {
+  const Plan& plan = judged.plan;
+  const auto replicas = static_cast<double>(plan.dp * plan.cp);
+  const double copies = plan.zero == 0          ? replicas
+                        : plan.shard_group == 0 ? 1
+                                                : replicas / static_cast<double>(plan.shard_group);
+  const auto ranks = static_cast<double>(judged.cluster.accelerators);
+  const auto in_node = std::min(ranks, static_cast<double>(judged.cluster.accelerators_per_node));
+  return of_parameter * (trained_parameters(judged.model) * copies * in_node / ranks);
+}
+
+}  // namespace
+
+Reasons offload_problems(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  const bool states = plan.offload_optimizer != Offload::none;
+  const bool weights = plan.offload_parameters != Offload::none;
+  Reasons out;
+  if (!states && !weights && !plan.offload_activations) return out;
+  if (!passes_of(training.workload).optimizer) {
+    return {"offloading needs an optimizer step; workload " +
+            std::string(to_text(training.workload)) + " has none"};
+  }
+  if (weights && plan.zero != 3) {
+    out.push_back(
+        fmt::format("offload_parameters={} needs zero=3, which keeps shards between uses; "
+                    "with zero {} offload_optimizer={} works",
+                    to_text(plan.offload_parameters), plan.zero, to_text(plan.offload_parameters)));
+  }
+  if (weights && !states) {
+    out.push_back(
+        fmt::format("offload_parameters={} needs the optimizer states outside as well: add "
+                    "offload_optimizer={}",
+                    to_text(plan.offload_parameters), to_text(plan.offload_parameters)));
+  }
+  if ((weights || plan.offload_activations) && plan.pp > 1) {
+    out.push_back(fmt::format(
+        "{} and pp {} are not modelled together; pp=1, or offload_optimizer alone, works",
+        weights ? "offload_parameters" : "offload_activations", plan.pp));
+  }
+  if (states && plan.overlap.optimizer) {
+    out.emplace_back(
+        "overlap.optimizer and offload_optimizer exclude each other: the host has no copy of the "
+        "weights to go back to");
+  }
+  if (judged.model.tables > 0) {
+    out.push_back("offloading of embedding tables is not modelled; " + model.name + " has some");
+  }
+  const NodeHost& host = cluster.host;
+  const auto unknown = [&](std::string_view what, std::string_view field, std::string_view value) {
+    out.push_back(
+        fmt::format("offloading needs the {} of a node, which {} does not state: write "
+                    "host: {{{}: {}}} in the cluster",
+                    what, cluster.name, field, value));
+  };
+  if (!cluster.accelerator.host_link.bandwidth && !host.links) {
+    unknown("links between host and accelerators", "links", "200 GB/s");
+  }
+  if (states && !host.memory_bandwidth) {
+    unknown("host memory bandwidth", "memory_bandwidth", "400 GB/s");
+  }
+  const bool storage =
+      plan.offload_optimizer == Offload::nvme || plan.offload_parameters == Offload::nvme;
+  if (storage && (!host.local_storage || !host.storage_read || !host.storage_write)) {
+    out.push_back(fmt::format(
+        "nvme needs storage in the nodes, of which {} states no {}: write host: {{local_storage: "
+        "30 "
+        "TB, storage_read: 50 GB/s, storage_write: 25 GB/s}} in the cluster, or use cpu",
+        cluster.name, host.local_storage ? "rates" : "size"));
+  }
+  if (!out.empty()) return out;
+  // 16-bit weights and gradients stay beside the states that the processor works on.
+  const Bytes narrow = tensor_element_size(training.precision);
+  const auto held = [&](Offload where) {
+    Bytes sum;
+    if (plan.offload_optimizer == where) sum += optimizer_state(training);
+    if (plan.offload_parameters == where) sum += narrow;
+    if (where == Offload::cpu && states) sum += element_size(training.gradients);
+    return states_of_node(judged, sum);
+  };
+  const Bytes in_memory = held(Offload::cpu);
+  if (host.memory && in_memory > *host.memory) {
+    out.push_back(
+        fmt::format("a node's {} of host memory does not hold the {} of its ranks; {} works where "
+                    "it has storage, "
+                    "or more nodes",
+                    to_text(*host.memory), to_text(in_memory),
+                    plan.offload_optimizer == Offload::cpu ? "offload_optimizer=nvme" : "zero=3"));
+  }
+  const Bytes on_storage = held(Offload::nvme);
+  if (storage && on_storage > *host.local_storage) {
+    out.push_back(
+        fmt::format("a node's {} of storage do not hold the {} of its ranks; more nodes do",
+                    to_text(*host.local_storage), to_text(on_storage)));
+  }
+  return out;
+}
+
+Reasons compression_problems(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  Reasons out;
+  const auto sharded = [&](bool stated, std::string_view field) {
+    if (!stated || (plan.zero == 3 && plan.pp == 1)) return;
+    out.push_back(fmt::format("{} needs zero=3 without a pipeline; this is zero {}, pp {}", field,
+                              plan.zero, plan.pp));
+  };
+  sharded(plan.quantized_weights, "quantized_weights");
+  sharded(plan.quantized_gradients, "quantized_gradients");
+  sharded(plan.secondary_shard > 0, "secondary_shard");
+  const std::int64_t shard = plan.shard_group > 0 ? plan.shard_group : plan.dp * plan.cp;
+  if (plan.secondary_shard > 0 &&
+      (shard % plan.secondary_shard != 0 || !nests(plan, Axes::replicas, plan.secondary_shard))) {
+    out.push_back(
+        fmt::format("secondary_shard {} does not divide the {} ranks that share the "
+                    "weights; a node's {} usually do",
+                    plan.secondary_shard, shard, cluster.accelerators_per_node));
+  }
+  const NumberFormat sent = plan.dispatch_format;
+  if (sent != NumberFormat::bf16) {
+    if (sent != NumberFormat::fp8) {
+      out.push_back(fmt::format("dispatch_format {} is none that kernels send; bf16 and fp8 are",
+                                to_text(sent)));
+    } else if (model.experts == 0) {
+      out.push_back("dispatch_format=fp8 needs experts; " + model.name + " has none");
+    } else if (element_size(training.precision) > Bytes(1.1)) {
+      out.push_back(
+          fmt::format("dispatch_format=fp8 needs products of 8 bits, whose operands are "
+                      "sent; with precision {} tokens travel in 16",
+                      to_text(training.precision)));
+    }
+  }
+  switch (training.moments) {
+    case NumberFormat::fp32:
+    case NumberFormat::bf16:
+    case NumberFormat::fp16:
+    case NumberFormat::fp8:
+      break;
+    default:
+      out.push_back(
+          fmt::format("moments {} are none that an optimizer keeps; fp32, bf16, fp16 and "
+                      "fp8 are",
+                      to_text(training.moments)));
+  }
+  return out;
+}
+
+Reasons local_step_problems(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (plan.overlap.outer && plan.local_steps == 1) {
+    out.emplace_back("overlap.outer needs local_steps above 1: there is nothing to average");
+  }
+  if (plan.local_steps == 1) return out;
+  if (plan.shard_group == 0 || plan.shard_group >= plan.dp * plan.cp) {
+    out.push_back(
+        fmt::format("local_steps {} needs several copies of the model: state shard_group, the "
+                    "ranks of one, as a "
+                    "part of the {} replicas (dp x cp)",
+                    plan.local_steps, plan.dp * plan.cp));
+  } else if (plan.ep * std::max<std::int64_t>(1, plan.etp) > plan.tp * plan.shard_group) {
+    out.push_back(
+        fmt::format("local_steps {}: ep {} reaches beyond the {} ranks of one copy (tp x "
+                    "shard_group), which send "
+                    "each other tokens in every step",
+                    plan.local_steps, plan.ep, plan.tp * plan.shard_group));
+  }
+  if (plan.overlap.optimizer) {
+    out.emplace_back("overlap.optimizer and local_steps exclude each other");
+  }
+  if (!passes_of(judged.training.workload).optimizer) {
+    out.emplace_back("local_steps need an optimizer step");
+  }
+  return out;
+}
+
+}  // namespace orrery
