@@ -95,7 +95,7 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
   if (tensor_parallel && op.boundary == Boundary::column) {
     Seconds gather;
     std::optional<NodeIndex> gathered;
-    if (sharded_sequence()) {
+    if (sharded_sequence() && !s_.costs.software.memory.keeps_gathered_input) {
       const Communication inputs =
           tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k));
       gather = time(inputs);
@@ -104,6 +104,7 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
     out.slowed_compute(op.name, category, input_gradient, gather);
     Communication reduce = tensor_collective(reduction(), activation_bytes(m, k));
     reduce.times = input_gradients(op);
+    copy_sequence(out, category, reduce.payload * reduce.times);
     const auto reduced = transfer(out, "reduction of input gradients", reduce);
     out.wait_for(gathered);
     if (!s_.costs.software.overlaps_input_gradients) out.wait_for(reduced);
@@ -119,6 +120,7 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
                 m, k, n);
     } else {
       out.wait_for(transfer(out, "all-gather of output gradients", gather));
+      copy_sequence(out, category, gather.payload);
       out.compute(op.name, category, input_gradient);
     }
     out.compute(op.name, category, of_weights);
@@ -146,6 +148,7 @@ void BlockLowering::input_gradient_product(PassBuilder& out, const Operator& op,
       pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
     } else {
       out.compute(op.name, category, product(op, m, k, n));
+      copy_sequence(out, category, reduce.payload * reduce.times);
       out.wait_for(transfer(out, kReduction, reduce));
     }
   } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
@@ -156,6 +159,7 @@ void BlockLowering::input_gradient_product(PassBuilder& out, const Operator& op,
       pipelined(out, op, category, gather, kGather, Order::transfer_first, m, k, n);
     } else {
       out.wait_for(transfer(out, kGather, gather));
+      copy_sequence(out, category, gather.payload);
       out.compute(op.name, category, product(op, m, k, n));
     }
   } else {

@@ -197,6 +197,15 @@ class BlockLowering {
     return element() * (rows * columns);
   }
 
+  // Collectives join and cut along the outermost dimension, the batch. Around those of sequence
+  // shards some frameworks copy the whole activation into that order or out of it.
+  void copy_sequence(PassBuilder& out, Category category, Bytes whole) const {
+    if (!s_.costs.software.copies_sequence_shards || !sharded_sequence()) return;
+    out.compute("copy of sequence shards",
+                category == Category::recompute ? category : Category::elementwise,
+                memory_bound(2 * whole));
+  }
+
   void forward_all(PassBuilder& out, bool again) {
     const std::size_t end = again ? recomputed_operators() : block_.operators.size();
     for (std::size_t i = 0; i < end; ++i) {
@@ -237,6 +246,7 @@ class BlockLowering {
         out.wait_for(
             transfer(out, "all-gather of inputs",
                      tensor_collective(CollectiveKind::all_gather, activation_bytes(m, k))));
+        copy_sequence(out, Category::recompute, activation_bytes(m, k));
       }
       out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * again[i].share, k));
       if (s_.binding.tp > 1 && op.boundary == Boundary::row && !sharded_sequence()) {
@@ -352,6 +362,7 @@ class BlockLowering {
         return;
       }
       out.wait_for(transfer(out, "all-gather of inputs", gather));
+      copy_sequence(out, category, gather.payload);
       out.compute(op.name, category, whole);
     } else if (s_.binding.tp > 1 && op.boundary == Boundary::row) {
       const std::string_view what =
@@ -362,6 +373,7 @@ class BlockLowering {
         return;
       }
       out.compute(op.name, category, whole);
+      copy_sequence(out, category, reduce.payload);
       out.wait_for(transfer(out, what, reduce));
     } else {
       out.compute(op.name, category, whole);

@@ -98,6 +98,14 @@ struct StepCosts {
   [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
   [[nodiscard]] Bytes copied_reduced(double parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0
+  // Whether gradients of g bytes are all-reduced in fp32, and what kernels then read and write for
+  // each parameter beside: joined and divided (2 g each), widened and narrowed (g + 4 each, where g
+  // is less), copied back (2 g); under ZeRO 1 all ranks also scale all gradients and take their
+  // norm (3 g), and weights of w bytes are gathered through a list (2 w). Source:
+  // Aleph-Alpha/scaling 737f855 src/scaling/core/optimizer/allreduce.py:7-59, optimizer.py:144-149,
+  // parameter_group.py:452-466 and 490-498.
+  [[nodiscard]] bool widens_gradients() const;
+  [[nodiscard]] double widening_bytes() const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
   // Whether gradients have copies elsewhere to be reduced with.

@@ -60,8 +60,10 @@ class ListedParts {
 template <class Visit>
 void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&& visit) {
   const RankLayout& layout = *step.layout;
-  const bool sharded = step.plan.zero > 0;
+  const bool widened = step.widens_gradients();
+  const bool sharded = step.plan.zero > 0 && !widened;
   const bool copies_agree = step.plan.local_steps == 1;
+  const double element = widened ? element_size(NumberFormat::fp32).value() : step.gradient_bytes;
   const auto reduce = [&](Bytes gradients, StepGroup shard, StepGroup copies, int shards) {
     visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
                         shard, gradients),
@@ -71,8 +73,8 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
         communication(CollectiveKind::all_reduce, copies, sharded ? gradients / shards : gradients),
         Rounding::with_previous);
   };
-  const Bytes of_dense(trained.dense * step.gradient_bytes);
-  const Bytes of_expert(trained.expert * step.gradient_bytes);
+  const Bytes of_dense(trained.dense * element);
+  const Bytes of_expert(trained.expert * element);
   if (step.plan.quantized_gradients) {
     // What every rank of a node needs of the others there, then of the other nodes (qgZ).
     const Bytes narrow = k4Bits * trained.dense;
@@ -189,6 +191,19 @@ Bytes StepCosts::copied_reduced(double parameters) const {
   return Bytes(0);
 }
 
+bool StepCosts::widens_gradients() const {
+  return plan.zero <= 1 &&
+         cache->context().software.gradient_exchange == GradientExchange::fp32_to_all;
+}
+
+double StepCosts::widening_bytes() const {
+  const double g = gradient_bytes;
+  const double weight = tensor_element_size(cache->training().precision).value();
+  const double wide = element_size(NumberFormat::fp32).value();
+  const double exchanged = 6 * g + (g < wide ? 2 * (g + wide) : 0);
+  return plan.zero == 1 ? exchanged + 3 * g + 2 * weight : exchanged;
+}
+
 Picoseconds StepCosts::copying(Bytes moved) const {
   if (moved <= Bytes(0)) return Picoseconds(0);
   return round_to_picoseconds(price(memory_bound(moved), cache->context()));
@@ -237,9 +252,14 @@ OperationParts StepCosts::optimizer_parts(int device) const {
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==
                                             ShardMove::each_pass;
   const double accumulated = shards ? owned : totals.trained.all();
-  return {{.what = memory_bound(Bytes(owned * optimizer_bytes))},
-          {.what = memory_bound(Bytes(accumulated * gradient_bytes)),
-           .rounding = Rounding::with_previous}};
+  OperationParts out = {{.what = memory_bound(Bytes(owned * optimizer_bytes))},
+                        {.what = memory_bound(Bytes(accumulated * gradient_bytes)),
+                         .rounding = Rounding::with_previous}};
+  if (widens_gradients() && replicated()) {
+    out.push_back({.what = memory_bound(Bytes(totals.trained.all() * widening_bytes())),
+                   .rounding = Rounding::with_previous});
+  }
+  return out;
 }
 
 }  // namespace orrery

@@ -192,13 +192,29 @@ class Reader {
     p.cp = row_.cp.value_or(1);
     p.ep = row_.ep.value_or(1);
     p.etp = row_.etp.value_or(0);
-    const double model_ranks =
-        static_cast<double>(p.tp) * static_cast<double>(p.pp) * static_cast<double>(p.cp);
+    const auto product = [](std::int64_t a, std::int64_t b, std::int64_t c) {
+      return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+    };
     const double gpus = static_cast<double>(*row_.num_gpus);
-    p.dp = row_.dp.value_or(static_cast<std::int64_t>(gpus / model_ranks));
-    if (model_ranks * static_cast<double>(p.dp) != gpus) {
-      return "tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " + n(p.pp) + " x dp " + n(p.dp) +
-             " as published is not the " + n(*row_.num_gpus) + " GPUs";
+    const double replicas = gpus / product(p.tp, p.pp, p.cp);
+    p.dp = row_.dp.value_or(static_cast<std::int64_t>(replicas));
+    if (static_cast<double>(p.dp) != replicas) {
+      // The accelerators are counted by whoever pays for them; of the degrees, the one that nothing
+      // else in the row names gives way: replicas, or stages where replicas would be no number.
+      const std::string published =
+          ", where tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " + n(p.pp) + " x dp " + n(p.dp) +
+          " as published is not the " + n(*row_.num_gpus) + " GPUs";
+      const double stages = gpus / product(p.tp, p.cp, p.dp);
+      if (replicas >= 1 && replicas == std::floor(replicas)) {
+        p.dp = static_cast<std::int64_t>(replicas);
+        assume("dp " + n(p.dp) + published);
+      } else if (row_.dp && stages >= 1 && stages == std::floor(stages)) {
+        p.pp = static_cast<std::int64_t>(stages);
+        assume("pp " + n(p.pp) + published);
+      } else {
+        return "tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " + n(p.pp) + " x dp " + n(p.dp) +
+               " as published is not the " + n(*row_.num_gpus) + " GPUs";
+      }
     }
     if (p.tp > 1) {
       if (row_.sequence_parallel.empty()) {
@@ -229,16 +245,23 @@ class Reader {
     const double step = static_cast<double>(p.micro_batch) * static_cast<double>(p.dp);
     const double microbatches = static_cast<double>(*row_.global_batch) / step;
     if (row_.microbatches && static_cast<double>(*row_.microbatches) != microbatches) {
-      return n(*row_.microbatches) + " microbatches as published are not global batch " +
-             n(*row_.global_batch) + " / (micro-batch " + n(p.micro_batch) + " x dp " + n(p.dp) +
-             ")";
+      const std::string published =
+          n(*row_.microbatches) + " microbatches as published are not global batch " +
+          n(*row_.global_batch) + " / (micro-batch " + n(p.micro_batch) + " x dp " + n(p.dp) + ")";
+      // Throughput is published of the global batch, so that it is trusted where it is possible.
+      if (microbatches >= 1 && microbatches == std::floor(microbatches)) {
+        assume("the global batch trusted: " + published);
+      } else {
+        return published;
+      }
     }
     return "";
   }
 
   Because pipeline() {
     Plan& p = out_.plan;
-    p.chunks = p.pp > 1 ? std::max<std::int64_t>(1, row_.vpp.value_or(1)) : 1;
+    p.chunks = p.pp > 1 ? std::max<std::int64_t>(1, row_.vpp.value_or(convention_.chunks)) : 1;
+    if (p.chunks > 1 && !row_.vpp) assume("vpp " + n(p.chunks) + ", that of the recipe");
     if (row_.schedule.empty()) {
       p.schedule = p.chunks > 1 ? "interleaved_1f1b" : "1f1b";
       if (p.pp > 1) assume("schedule " + p.schedule);

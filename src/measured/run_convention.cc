@@ -156,6 +156,7 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
           .optional<&C::shard_group>("accelerators that share one sharded copy")
           .optional<&C::gradients>("format of gradients, or as_weights")
           .optional<&C::stage_layers>("how layers lie on stages")
+          .optional<&C::chunks>("virtual stages of a device where none are stated")
           .optional<&C::blocks>("what blocks have besides their dimensions")
           .optional<&C::dispatch>("how tokens travel to experts")
           .optional<&C::packed>("fine-tuning fills its sequences")

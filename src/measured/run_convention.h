@@ -70,6 +70,7 @@ struct RunConvention {
   std::int64_t shard_group = 0;  // accelerators that share one sharded copy; 0: all
   std::string gradients;         // a format, or "as_weights"; empty: the usual one
   StageLayers stage_layers = StageLayers::even;
+  std::int64_t chunks = 1;  // virtual stages of a device, where a pipeline states none
   BlockConvention blocks;
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   bool packed = false;              // fine-tuning fills its sequences

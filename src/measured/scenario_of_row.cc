@@ -76,17 +76,23 @@ Expressible<RowArchitecture> base_of(const MeasuredRow& row, const BlockConventi
     out.architecture = std::move(*architecture);
     return out;
   }
-  if (row.num_experts) {
-    return skip(
-        "a mixture of experts without a catalog entry: its shared experts and dense layers "
-        "are not in the columns");
-  }
   std::string kind = row.ffn_kind;
   std::replace(kind.begin(), kind.end(), '-', '_');
   auto ffn = parse_enum<FeedForwardKind>(kind);
   if (!ffn) return skip("feed-forward kind '" + row.ffn_kind + "' is not modelled");
   out.architecture.ffn = *ffn;
   apply_blocks(row, blocks, out);
+  if (row.num_experts) {
+    if (!row.top_k || !row.expert_ffn) {
+      return skip(std::string("the source does not state: ") + (row.top_k ? "" : "top_k") +
+                  (row.top_k || row.expert_ffn ? "" : ", ") + (row.expert_ffn ? "" : "expert_ffn"));
+    }
+    MixtureOfExperts& moe = out.architecture.moe.emplace();
+    moe.first_dense_layers = row.dense_layers.value_or(0);
+    out.assumed.push_back("experts without a shared one, in " +
+                          (row.dense_layers ? "the other layers" : std::string("every layer")) +
+                          ": the columns of a mixture say no more");
+  }
   return out;
 }
 
@@ -148,6 +154,7 @@ Expressible<RowArchitecture> architecture_of_row(const MeasuredRow& row,
                                     {"num_heads", a.num_heads},
                                     {"ffn_hidden", a.ffn_hidden},
                                     {"vocab", a.vocab}}) {
+    if (value == 0 && a.moe && std::string_view(name) == "ffn_hidden") continue;
     if (value == 0) unknown += (unknown.empty() ? "" : ", ") + std::string(name);
   }
   if (!unknown.empty()) return skip("the source does not state: " + unknown);
@@ -369,10 +376,11 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
 // Why the whole row is no training step of the kind that is modelled; empty if it is one.
 std::string not_a_step(const MeasuredRow& row, const RunConvention& convention) {
   if (row.phase == "layer") return "one transformer layer timed alone, not a training step";
-  if (row.phase == "sft" || (row.phase == "lora" && !convention.packed)) {
+  if ((row.phase == "sft" || row.phase == "lora") && !convention.packed) {
     return "fine-tuning: how full its sequences are is not stated, and padding is not modelled";
   }
-  if (!row.phase.empty() && row.phase != "pre-training" && row.phase != "lora") {
+  if (!row.phase.empty() && row.phase != "pre-training" && row.phase != "sft" &&
+      row.phase != "lora") {
     return "phase '" + row.phase + "' is not modelled";
   }
   if (!row.status.empty() && row.status != "ok" && row.status != "oom") {

@@ -168,6 +168,55 @@ TEST(ScenarioOfRow, MlperfRacks) {
   EXPECT_TRUE(s.scenario.plan.overlap.tensor_parallel);
 }
 
+// A row that contradicts itself says which cell was trusted.
+TEST(ScenarioOfRow, TrustsTheAcceleratorsAndTheGlobalBatch) {
+  // 576 GPUs hold 4 replicas of tp 8, cp 2 and pp 9.
+  const auto replicas = mapped(changed("dgxc-0032", [](MeasuredRow& r) { r.dp = 5; }));
+  ASSERT_TRUE(replicas);
+  EXPECT_EQ(replicas->scenario.plan.dp, 4);
+  EXPECT_THAT(replicas->assumed,
+              Contains("dp 4, where tp 8 x cp 2 x pp 9 x dp 5 as published is not the 576 GPUs"));
+  // Replicas would be no whole number of 4 x 8 GPUs, stages are.
+  const RowScenario stages = mapped("bigscience-v100-0011");
+  EXPECT_EQ(stages.scenario.plan.pp, 4);
+  EXPECT_THAT(stages.assumed,
+              Contains("pp 4, where tp 4 x cp 1 x pp 8 x dp 1 as published is not the 16 GPUs"));
+  const auto batch = mapped(changed("dgxc-0032", [](MeasuredRow& r) { r.microbatches = 64; }));
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->scenario.training.global_batch, 252);
+  EXPECT_THAT(batch->assumed,
+              Contains("the global batch trusted: 64 microbatches as published are not global "
+                       "batch 252 / (micro-batch 1 x dp 4)"));
+  // 8 sequences are too few for 16 replicas.
+  EXPECT_EQ(reason(shipped().at("mlperf-0069")),
+            "1 microbatches as published are not global batch 8 / (micro-batch 1 x dp 16)");
+}
+
+// The columns alone describe a mixture, as far as columns go.
+TEST(ScenarioOfRow, MixturesWithoutACatalogEntry) {
+  const RowScenario known = mapped("megatron-bridge-0025");
+  const auto columns =
+      mapped(changed("megatron-bridge-0025", [](MeasuredRow& r) { r.catalog_model.clear(); }));
+  ASSERT_TRUE(columns);
+  EXPECT_THAT(columns->assumed,
+              Contains(HasSubstr("experts without a shared one, in every layer")));
+  EXPECT_NEAR(parameters(columns->scenario.model) / parameters(known.scenario.model), 1, 0.01);
+  EXPECT_EQ(reason(changed("megatron-bridge-0025",
+                           [](MeasuredRow& r) {
+                             r.catalog_model.clear();
+                             r.top_k.reset();
+                           })),
+            "the source does not state: top_k");
+}
+
+// SQuAD packed to 4,096 tokens: NeMo-Framework-Launcher, examples/README.md.
+TEST(ScenarioOfRow, PackedFineTuning) {
+  const RowScenario whole = mapped("nemo-0015");
+  EXPECT_EQ(whole.scenario.plan.chunks, 20);
+  EXPECT_GT(trained_parameters(whole.scenario.model), 6e10);
+  EXPECT_LT(trained_parameters(mapped("nemo-0018").scenario.model), 1e9);
+}
+
 // The logits weigh 0.8, 1.6, 3.1 and 6.2 of its layers.
 TEST(ScenarioOfRow, VocabularyMethods) {
   using Layers = std::vector<std::int64_t>;
@@ -179,8 +228,6 @@ TEST(ScenarioOfRow, VocabularyMethods) {
   EXPECT_EQ(plan("vocabulary-parallelism-0017").layers, (Layers{4, 4, 4, 5, 5, 5, 5, 0}));
   EXPECT_EQ(plan("vocabulary-parallelism-0003").schedule, "vocab_2");
   EXPECT_EQ(plan("vocabulary-parallelism-0004").schedule, "vocab_1");
-  EXPECT_EQ(reason(changed("vocabulary-parallelism-0002", [](MeasuredRow& r) { r.pp = 1; })),
-            "tp 1 x cp 1 x pp 1 x dp 1 as published is not the 8 GPUs");
   EXPECT_EQ(
       reason(changed("vocabulary-parallelism-0002", [](MeasuredRow& r) { r.num_layers = 4; })),
       "4 layers cannot be redistributed over 8 stages");
@@ -270,10 +317,12 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
             "the source does not state: micro_batch");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.tp.reset(); })),
             "the source does not state: tp");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.dp = 5; })),
-            "tp 8 x cp 2 x pp 9 x dp 5 as published is not the 576 GPUs");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.microbatches = 64; })),
-            "64 microbatches as published are not global batch 252 / (micro-batch 1 x dp 4)");
+  EXPECT_EQ(reason(changed(base,
+                           [](MeasuredRow& r) {
+                             r.pp = 7;
+                             r.dp = 5;
+                           })),
+            "tp 8 x cp 2 x pp 7 x dp 5 as published is not the 576 GPUs");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.recompute = "some"; })),
             "recomputation 'some' is not modelled");
   EXPECT_EQ(reason(changed(base,

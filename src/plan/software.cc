@@ -36,6 +36,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional<&SoftwareProfile::accumulation>("how gradients of microbatches are added up")
           .optional<&SoftwareProfile::overlaps_input_gradients>(
               "tensor-parallel reduction of input gradients beside the weight gradient")
+          .optional<&SoftwareProfile::copies_sequence_shards>(
+              "activations are copied around tensor-parallel gathers along the sequence")
           .optional<&SoftwareProfile::transfers>(
               "whether stages compute while activations travel between them")
           .optional<&SoftwareProfile::splits_transfers>(
@@ -46,6 +48,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
               "gradients are unscaled and checked for overflow")
           .optional<&SoftwareProfile::shard_transfers>(
               "how sharded tensors are gathered and reduced")
+          .optional<&SoftwareProfile::gradient_exchange>(
+              "how replicas exchange gradients that they hold whole")
           .optional<&SoftwareProfile::zero>("the ZeRO stage of a plan that states none")
           .optional<&SoftwareProfile::pipeline_zero>(
               "the highest ZeRO stage that it has beside a pipeline")
@@ -72,6 +76,10 @@ Result<SoftwareProfile> read_software(const Document& document) {
     if (stage >= 0 && stage <= 3) continue;
     return bad_input(key + std::to_string(stage) + " is not a ZeRO stage", document.name,
                      "0, 1, 2 or 3");
+  }
+  if (profile.provenance.source.empty()) {
+    return bad_input("provenance.source is empty", document.name,
+                     "the paper, page or file that states the facts of the profile");
   }
   if (std::string problem = memory_facts_problem(profile.memory); !problem.empty()) {
     return bad_input(std::move(problem), document.name,

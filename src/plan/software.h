@@ -56,6 +56,13 @@ enum class ShardTransfers {
   broadcasts,  // in place; under ZeRO 1 and 2 ranks broadcast their weights in turn behind the step
 };
 
+// How replicas exchange gradients that each of them holds whole (ZeRO 0 and 1).
+enum class GradientExchange {
+  to_owners,    // as accumulated: to all ranks, or under ZeRO 1 to the rank that updates them
+  fp32_to_all,  // to all ranks even under ZeRO 1, in buckets that are joined, divided, widened to
+                // fp32, all-reduced, narrowed and copied back
+};
+
 // For how long a pipeline keeps sharded weights and gradients unsharded.
 enum class PipelineShards {
   chunk,  // one chunk of several while microbatches pass it in a row; the only one never
@@ -106,12 +113,16 @@ struct SoftwareProfile {
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
+  // What tensor-parallel ranks gather along the sequence is copied out of the order of the ranks,
+  // and what they reduce and scatter along it is copied into that order.
+  bool copies_sequence_shards = false;
   // Without sequence parallelism the activations between stages are the same on all tensor-parallel
   // ranks: each sends a piece, and they are gathered behind (arXiv 2104.04473 s.4.1).
   bool splits_transfers = false;
   bool clips_gradients = true;  // their norm is read, and they are scaled
   bool scales_loss = false;     // gradients are unscaled and checked for overflow
   ShardTransfers shard_transfers = ShardTransfers::in_place;
+  GradientExchange gradient_exchange = GradientExchange::to_owners;
   std::int64_t zero = 1;  // the ZeRO stage that its users run where a plan states none, 0 to 3
   std::int64_t pipeline_zero = 1;  // the highest ZeRO stage it has beside a pipeline, 0 to 3
   PipelineShards pipeline_shards = PipelineShards::chunk;
@@ -121,7 +132,7 @@ struct SoftwareProfile {
 };
 const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*);
 
-// Error: a negative time, an unknown field.
+// Errors: a negative time, an unknown field, facts without a source.
 Result<SoftwareProfile> read_software(const Document& document);
 
 // The profile of that name. Error: unknown, with the nearest known.
