@@ -222,9 +222,8 @@ const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& 
   return regimes.front();
 }
 
-RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const StepPoint& step) {
+RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime) {
   RegimeError out = error_of(uncertainty.regimes, regime);
-  if (extrapolation(uncertainty.measured, step).empty()) return out;
   const double half = uncertainty.between_sources.half_width;
   out.low = -std::hypot(std::min(out.low, 0.0), half);
   out.high = std::hypot(std::max(out.high, 0.0), half);
@@ -314,20 +313,16 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, con
   StepTimeInterval out;
   out.level = uncertainty.level;
   out.extrapolates = !beyond.empty();
-  const RegimeError e = error_of(uncertainty, regime, step);
+  const RegimeError e = error_of(uncertainty, regime);
   // The estimate itself stays inside: where a regime is off to one side, the other end is the
   // estimate.
   out.low = step_time * std::exp(std::min(e.low, 0.0));
   out.high = step_time * std::exp(std::max(e.high, 0.0));
-  if (out.extrapolates) {
-    out.regime = fmt::format(
-        "{}: {:.0f} held-out steps, widened by {:.0f} % for the spread between {:.0f} sources",
-        in_words(e.regime), e.rows, 100 * std::expm1(uncertainty.between_sources.half_width),
-        uncertainty.between_sources.sources);
-    out.distance = "extrapolates: " + beyond + "; ";
-  } else {
-    out.regime = fmt::format("{}: {:.0f} held-out steps", in_words(e.regime), e.rows);
-  }
+  out.regime = fmt::format(
+      "{}: {:.0f} held-out steps, widened by {:.0f} % for the spread between {:.0f} sources",
+      in_words(e.regime), e.rows, 100 * std::expm1(uncertainty.between_sources.half_width),
+      uncertainty.between_sources.sources);
+  if (out.extrapolates) out.distance = "extrapolates: " + beyond + "; ";
   out.distance += nearest_in_words(uncertainty.measured, step);
   return out;
 }

@@ -15,24 +15,25 @@
 // (validate/regime_errors.h). The narrowest regime that has rows serves an estimate. How well this
 // holds is measured on folds that the quantiles had not seen either (docs/validation.md).
 //
-// Those errors are of steps whose near-duplicates were measured. An estimate extrapolates if none
-// was measured that is like it: of its architecture and kind (dense, mixture of experts, adapters),
-// on accelerators and a sequence less than kNear times away, and of these some on its accelerator
-// with its software, by two sources: what one alone measured is as much that source's (its machines
-// and settings, which the calibration has learnt) as the system's, and those of a second source lie
-// as far off as those of a system that nobody measured. A step that differs from a measured one in
-// its plan alone does not extrapolate. kNear is two doublings: a class of scale spans a factor of
-// eight, so that a step nearer than four is of the same class or the next, and attention, which
-// grows with the square of the sequence, keeps its place among the costs.
-//
-// What an unmeasured system adds is the variance between sources (random effects): how far the mean
-// error of a source that was left out whole lies from 0, beyond what its rows' own spread explains,
+// Those errors are of steps of models that were left out, by sources that were not: the calibration
+// has learnt the machines and settings of each. Whoever asks is another source. What that adds is
+// the variance between sources (random effects): how far the mean error of a source that was left
+// out whole lies from 0, beyond what its rows' own spread explains,
 //
 //   t^2 = mean over S sources of (m_s^2 - v_s / n_s),   m, v mean and variance of n rows
 //
-// and the interval of an estimate that extrapolates joins both parts as independent ones join:
+// and every interval joins both parts as independent ones join:
 //
 //   low = -sqrt(low_own^2 + h^2),   high = sqrt(high_own^2 + h^2),   h = (Student's quantile) t
+//
+// An estimate says that it extrapolates if no step was measured that is like it: of its architecture
+// and kind (dense, mixture of experts, adapters), on accelerators and a sequence less than kNear
+// times away, and of these some on its accelerator with its software, by two sources. A step that
+// differs from a measured one in its plan alone does not extrapolate. kNear is two doublings: a
+// class of scale spans a factor of eight, so that a step nearer than four is of the same class or
+// the next, and attention, which grows with the square of the sequence, keeps its place among the
+// costs. Left-out steps of both kinds lie inside as often (docs/validation.md), so that the interval
+// is the same.
 //
 // Source, date: catalog/step/uncertainty.yaml, written by `orrery calibrate --cross-validate`. Not
 // modelled: errors that grow with the distance further on; the nearest measured step is named.
@@ -134,8 +135,8 @@ Result<Uncertainty> load_uncertainty(const Catalog& catalog);
 
 // The entry that serves a regime. `regimes` must hold the one of all.
 const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime);
-// That of a step: its regime's, and if it extrapolates, widened by what sources have of their own.
-RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime, const StepPoint& step);
+// That of a step: its regime's, widened by what sources have of their own.
+RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime);
 
 struct StepTimeInterval {
   Seconds low, high;

@@ -57,14 +57,16 @@ std::string error(std::string_view from, std::string_view to) {
 }
 
 TEST(Uncertainty, TheNarrowestKnownRegimeServes) {
-  EXPECT_NEAR(of("a100-80gb-sxm:64").low.value(), 10 * std::exp(-0.3), 1e-9);
-  EXPECT_NEAR(of("h100-sxm:512").high.value(), 10 * std::exp(0.2), 1e-9);
-  EXPECT_EQ(of("h100-sxm:512").regime, "hopper, dense: 50 held-out steps");
-  EXPECT_NEAR(of("h100-sxm:64").high.value(), 10 * std::exp(0.1), 1e-9);
+  EXPECT_NEAR(of("a100-80gb-sxm:64").low.value(), 10 * std::exp(-std::hypot(0.3, 0.24)), 1e-9);
+  EXPECT_NEAR(of("h100-sxm:512").high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
+  EXPECT_EQ(of("h100-sxm:512").regime,
+            "hopper, dense: 50 held-out steps, widened by 27 % for the spread between 14 sources");
+  EXPECT_NEAR(of("h100-sxm:64").high.value(), 10 * std::exp(std::hypot(0.1, 0.24)), 1e-9);
 }
 
 TEST(Uncertainty, TheEstimateLiesInItsInterval) {
-  EXPECT_EQ(of("h100-sxm:64").low, Seconds(10));  // all held-out steps were slower
+  // All held-out steps of this regime were slower; other sources may be faster.
+  EXPECT_NEAR(of("h100-sxm:64").low.value(), 10 * std::exp(-0.24), 1e-9);
 }
 
 TEST(Uncertainty, ScalesWithTheStep) {
@@ -86,17 +88,15 @@ TEST(Uncertainty, SaysHowFarTheNearestMeasurementIs) {
             "2 times as many accelerators and 2 times as short a sequence");
 }
 
-// What a regime's rows and what sources have of their own join like independent errors.
-TEST(Uncertainty, FarBeyondTheMeasuredScaleItIsWidenedByTheSpreadBetweenSources) {
+// Whoever asks is a source of their own, measured steps near or not.
+TEST(Uncertainty, FarBeyondTheMeasuredScaleItSaysSo) {
   const auto inside = of("h100-sxm:512");
   const auto beyond = of("h100-sxm:25600");
+  EXPECT_FALSE(inside.extrapolates);
   EXPECT_TRUE(beyond.extrapolates);
   EXPECT_NEAR(beyond.low.value(), 10 * std::exp(-0.26), 1e-9);  // 0.1 and 0.24
-  EXPECT_NEAR(beyond.high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
   EXPECT_LE(beyond.low, inside.low);
   EXPECT_GE(beyond.high, inside.high);
-  EXPECT_EQ(beyond.regime,
-            "hopper, dense: 50 held-out steps, widened by 27 % for the spread between 14 sources");
   EXPECT_THAT(beyond.distance,
               HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
                         "measured on hopper has; the nearest measured step is"));
@@ -128,7 +128,6 @@ TEST(Uncertainty, SoftwareThatWasNotMeasuredThereExtrapolates) {
   EXPECT_TRUE(other.extrapolates);
   EXPECT_THAT(other.distance,
               HasSubstr("no dense step of torchtitan was measured on about as many h100-sxm"));
-  EXPECT_LT(other.low, of("h100-sxm:64").low);
   EXPECT_THAT(of("h200-sxm:64").distance,
               HasSubstr("no dense step was measured on about as many h200-sxm"));
 }

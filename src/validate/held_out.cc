@@ -34,7 +34,7 @@ Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
                                      [&](Scheme s) { return to_text(s) == record.fields[2]; });
     if (scheme == kSchemes.end()) {
       return wrong("unknown scheme '" + record.fields[2].substr(0, 40) + "'",
-                   "fitted, five-fold or leave-one-source-out");
+                   "fitted, five-fold, leave-one-source-out, prior-means, constant-rate or nearest-steps");
     }
     step.scheme = *scheme;
     const auto fold = parsed_number<int>(record.fields[3]);

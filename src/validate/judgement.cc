@@ -17,28 +17,32 @@
 namespace orrery {
 namespace {
 
-constexpr int kSmallSource = 10;
-
 // A measured row with what was predicted of it.
 struct Judged {
   const RowOutcome* row = nullptr;
-  RowOutcome fitted, five_fold, left_out;  // only row_id and error are set
-  double log_ratio = 0;                    // log(measured / predicted), five-fold
+  std::array<std::optional<double>, kSchemes.size()> errors;
   std::optional<int> fold;
+  [[nodiscard]] const std::optional<double>& error(Scheme scheme) const {
+    return errors[static_cast<std::size_t>(scheme)];
+  }
+  // log(measured / predicted); precondition: there is an error.
+  [[nodiscard]] double log_ratio(Scheme scheme) const { return -std::log1p(*error(scheme)); }
+  // That of the folds; today's where nothing was held out.
+  [[nodiscard]] double held_out() const {
+    return error(Scheme::five_fold).value_or(*error(Scheme::fitted));
+  }
 };
 
-ErrorSummary summary(const std::vector<const Judged*>& rows, RowOutcome Judged::* scheme) {
-  std::vector<const RowOutcome*> of;
-  of.reserve(rows.size());
-  for (const Judged* j : rows) of.push_back(&(j->*scheme));
-  ErrorSummary out = error_summary(of, &RowOutcome::error);
-  out.worst_row.clear();  // a scheme shows no row
-  return out;
-}
-
 SchemeErrors errors_of(std::string axis, std::string name, const std::vector<const Judged*>& rows) {
-  return {std::move(name), std::move(axis), summary(rows, &Judged::fitted),
-          summary(rows, &Judged::five_fold), summary(rows, &Judged::left_out)};
+  SchemeErrors out{std::move(name), std::move(axis), {}};
+  for (const Scheme scheme : kSchemes) {
+    std::vector<double> errors;
+    for (const Judged* j : rows) {
+      if (j->error(scheme)) errors.push_back(*j->error(scheme));
+    }
+    out.schemes[static_cast<std::size_t>(scheme)] = error_summary(errors);
+  }
+  return out;
 }
 
 std::vector<Judged> joined(const Validation& validation, std::span<const HeldOutStep> held_out) {
@@ -47,21 +51,14 @@ std::vector<Judged> joined(const Validation& validation, std::span<const HeldOut
     if (!row.error || !row.complete) continue;
     Judged& j = by_row[row.row_id];
     j.row = &row;
-    for (RowOutcome* r : {&j.fitted, &j.five_fold, &j.left_out}) r->row_id = row.row_id;
-    j.fitted.error = row.error;  // that of today's model
+    j.errors.front() = row.error;  // "fitted" is today's model
   }
   for (const HeldOutStep& step : held_out) {
     const auto found = by_row.find(step.row_id);
-    if (found == by_row.end()) continue;
+    if (found == by_row.end() || step.scheme == Scheme::fitted) continue;
     Judged& j = found->second;
-    const double error = step.predicted / step.measured - 1;
-    if (step.scheme == Scheme::five_fold) {
-      j.five_fold.error = error;
-      j.fold = step.fold;
-      j.log_ratio = -std::log1p(error);
-    } else if (step.scheme == Scheme::leave_one_source_out) {
-      j.left_out.error = error;
-    }
+    j.errors[static_cast<std::size_t>(step.scheme)] = step.predicted / step.measured - 1;
+    if (step.scheme == Scheme::five_fold) j.fold = step.fold;
   }
   std::vector<Judged> out;
   for (auto& [id, judged] : by_row) out.push_back(std::move(judged));
@@ -81,7 +78,7 @@ std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
       return j->row->measured->value() / j->row->sequences;
     };
     const auto predicted = [&](const Judged* j) {
-      return measured(j) * (1 + j->five_fold.error.value_or(*j->fitted.error));
+      return measured(j) * (1 + j->held_out());
     };
     const Judged* picked = plans.front();
     const Judged* best = plans.front();
@@ -110,10 +107,9 @@ struct Inside {
   [[nodiscard]] double mean_width() const { return rows > 0 ? width / rows : 0; }
 };
 std::vector<std::string> names_of_coverage(const RowOutcome& row) {
-  return {"all", row.kind, row.regime.architecture + ", " + row.regime.scale};
+  return {"all", row.kind, row.regime.architecture + ", " + row.regime.scale,
+          "source: " + row.source_id};
 }
-
-double left_out_log_ratio(const Judged& j) { return -std::log1p(*j.left_out.error); }
 
 // What estimates would be held against if the rows of `unseen` had never been measured.
 template <class Unseen>
@@ -125,8 +121,10 @@ Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
   for (const Judged& j : rows) {
     if (unseen(j)) continue;
     points.insert(j.row->point);
-    if (j.fold) folds.push_back({j.row->regime, j.log_ratio});
-    if (j.left_out.error) left_out[j.row->source_id].push_back(left_out_log_ratio(j));
+    if (j.fold) folds.push_back({j.row->regime, j.log_ratio(Scheme::five_fold)});
+    if (j.error(Scheme::leave_one_source_out)) {
+      left_out[j.row->source_id].push_back(j.log_ratio(Scheme::leave_one_source_out));
+    }
   }
   out.regimes = regime_errors(folds, kIntervalLevel);
   std::vector<std::vector<double>> of_sources;
@@ -138,8 +136,10 @@ Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
 
 void add_to(std::map<std::string, Inside>& out, const RowOutcome& row, double log_ratio,
             const Uncertainty& known) {
-  const RegimeError e = error_of(known, row.regime, row.point);
+  const RegimeError e = error_of(known, row.regime);
   for (const std::string& name : names_of_coverage(row)) out[name].add(log_ratio, e);
+  const bool extrapolates = !extrapolation(known.measured, row.point).empty();
+  out[extrapolates ? "says that it extrapolates" : "does not say so"].add(log_ratio, e);
 }
 
 // Whether each row lies in the interval that an estimate of it would have without its fold.
@@ -152,7 +152,7 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
   for (const int fold : folds) {
     const Uncertainty known = known_without(rows, [&](const Judged& j) { return j.fold == fold; });
     for (const Judged& j : rows) {
-      if (j.fold == fold) add_to(out, *j.row, j.log_ratio, known);
+      if (j.fold == fold) add_to(out, *j.row, j.log_ratio(Scheme::five_fold), known);
     }
   }
   return out;
@@ -163,14 +163,16 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
 std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows) {
   std::set<std::string> sources;
   for (const Judged& j : rows) {
-    if (j.left_out.error) sources.insert(j.row->source_id);
+    if (j.error(Scheme::leave_one_source_out)) sources.insert(j.row->source_id);
   }
   std::map<std::string, Inside> out;
   for (const std::string& source : sources) {
     const auto of_source = [&](const Judged& j) { return j.row->source_id == source; };
     const Uncertainty known = known_without(rows, of_source);
     for (const Judged& j : rows) {
-      if (of_source(j) && j.left_out.error) add_to(out, *j.row, left_out_log_ratio(j), known);
+      if (of_source(j) && j.error(Scheme::leave_one_source_out)) {
+        add_to(out, *j.row, j.log_ratio(Scheme::leave_one_source_out), known);
+      }
     }
   }
   return out;
@@ -204,7 +206,7 @@ std::optional<double> ranking(const std::vector<Judged>& rows, const std::string
     if (j.row->source_id != source || j.row->sequences <= 0) continue;
     const double measured = j.row->measured->value() / j.row->sequences;
     auto& [predicted, truth] = groups[j.row->group];
-    predicted.push_back(measured * (1 + j.five_fold.error.value_or(*j.fitted.error)));
+    predicted.push_back(measured * (1 + j.held_out()));
     truth.push_back(measured);
   }
   double sum = 0;
@@ -225,21 +227,36 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
                        bool more_is_better = false) {
     out.figures.push_back({std::move(name), value, target, more_is_better});
   };
-  if (out.all.five_fold.rows > 0) {
-    add("step time, five-fold, median", out.all.five_fold.median, 0.05);
-    add("step time, five-fold, mean", out.all.five_fold.mean, 0.08);
-    add("step time, five-fold, 90th percentile", out.all.five_fold.p90, 0.16);
-    add("step time, one source left out, median", out.all.left_out.median, 0.08);
+  const ErrorSummary& left_out = out.all.of(Scheme::leave_one_source_out);
+  const ErrorSummary& folds = out.all.of(Scheme::five_fold);
+  if (left_out.rows > 0) {
+    add("step time, source left out, by row, median", left_out.median, 0.055);
+    add("step time, source left out, by row, mean", left_out.mean, std::nullopt);
+    add("step time, source left out, by row, 90th percentile", left_out.p90, std::nullopt);
     double worst = 0;
     for (const SchemeErrors& s : out.parts) {
-      if (s.axis != "source" || judged_apart(s.name)) continue;
-      if (s.five_fold.rows >= kSmallSource) worst = std::max(worst, s.five_fold.median);
+      const ErrorSummary& e = s.of(Scheme::leave_one_source_out);
+      if (s.axis != "source" || judged_apart(s.name) || e.rows < kSmallSource) continue;
+      worst = std::max(worst, e.median);
     }
-    add("step time, five-fold, worst source's median", worst, 0.15);
+    if (const auto all = error_by_source(out.parts, Scheme::leave_one_source_out)) {
+      add("step time, source left out, by source", *all, 0.065);
+      add("step time, source left out, worst source's median", worst, 0.11);
+    }
   }
-  if (out.all.fitted.rows > 0) {
-    add("step time, fitted, median", out.all.fitted.median, std::nullopt);
-    add("step time, fitted, mean", out.all.fitted.mean, std::nullopt);
+  if (folds.rows > 0) {
+    add("step time, model left out, median", folds.median, 0.05);
+    add("step time, model left out, mean", folds.mean, 0.08);
+    add("step time, model left out, 90th percentile", folds.p90, 0.16);
+    for (const SchemeErrors& s : out.parts) {
+      if (s.axis != "model" || s.name != kMixture) continue;
+      add("step time, model left out, mixtures of experts, median", s.of(Scheme::five_fold).median,
+          0.1);
+    }
+  }
+  if (const ErrorSummary& fitted = out.all.of(Scheme::fitted); fitted.rows > 0) {
+    add("step time, fitted, median", fitted.median, std::nullopt);
+    add("step time, fitted, mean", fitted.mean, std::nullopt);
   }
   for (const SourceFigure& f : source_figures()) {
     const auto of_source = [&](const auto& r) { return r.source_id == f.source_id; };
@@ -279,13 +296,28 @@ Value scheme_json(const SchemeErrors& s) {
   Value out = Value::map();
   out.set("axis", Value::text(s.axis));
   out.set("name", Value::text(s.name));
-  out.set("fitted", value_of(s.fitted, ErrorKeys::spelled_out));
-  out.set("five_fold", value_of(s.five_fold, ErrorKeys::spelled_out));
-  out.set("leave_one_source_out", value_of(s.left_out, ErrorKeys::spelled_out));
+  for (const Scheme scheme : kSchemes) {
+    std::string key(to_text(scheme));
+    std::ranges::replace(key, '-', '_');
+    out.set(key, value_of(s.of(scheme), ErrorKeys::spelled_out));
+  }
   return out;
 }
 
 }  // namespace
+
+std::optional<double> error_by_source(const std::vector<SchemeErrors>& parts, Scheme scheme) {
+  double sum = 0;
+  int sources = 0;
+  for (const SchemeErrors& s : parts) {
+    const ErrorSummary& e = s.of(scheme);
+    if (s.axis != "source" || judged_apart(s.name) || e.rows < kSmallSource) continue;
+    sum += e.median;
+    ++sources;
+  }
+  if (sources == 0) return std::nullopt;
+  return sum / sources;
+}
 
 Judgement judged(const Validation& validation, std::span<const HeldOutStep> held_out) {
   const std::vector<Judged> rows = joined(validation, held_out);
@@ -311,8 +343,8 @@ Judgement judged(const Validation& validation, std::span<const HeldOutStep> held
       all);
   for (const Judged& j : rows) {
     const Seconds measured = *j.row->measured;
-    const double error = j.five_fold.error.value_or(*j.fitted.error);
-    out.points.push_back({j.row->row_id, j.row->accelerator, measured, measured * (1 + error)});
+    out.points.push_back(
+        {j.row->row_id, j.row->accelerator, measured, measured * (1 + j.held_out())});
   }
   for (const auto& [key, of] : parts) out.parts.push_back(errors_of(key.first, key.second, of));
   out.regrets = regrets_of(rows);

@@ -1,7 +1,7 @@
 // The judgement of the model on measured steps: what is published, and what a test holds on to.
 //
-// Errors of folds that were not fitted (validate/held_out.h) by source and by regime; how well
-// plans are ranked, and what picking the predicted best costs; how often the memory verdict is
+// Errors of steps that no fit had seen (validate/held_out.h) by source and by regime, beside those of
+// predictions without this model; how well plans are ranked, and what picking the predicted best costs; how often the memory verdict is
 // right; and how many measured steps the intervals of estimates hold. Rows of sources that vary too
 // much from run to run (`judged_apart` of a convention) are left out of the sums over all sources.
 //
@@ -9,6 +9,7 @@
 //   coverage = share of held-out steps inside intervals made of the other folds' errors
 #pragma once
 
+#include <array>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,8 +24,16 @@ namespace orrery {
 struct SchemeErrors {
   std::string name;  // a source, or "h100-sxm" of the axis "accelerator"
   std::string axis;  // "source", "accelerator", "scale", "precision", "model", "framework"
-  ErrorSummary fitted, five_fold, left_out;
+  std::array<ErrorSummary, kSchemes.size()> schemes;
+  [[nodiscard]] const ErrorSummary& of(Scheme scheme) const {
+    return schemes[static_cast<std::size_t>(scheme)];
+  }
 };
+
+// A source of fewer rows is in the errors by row, but counts for no median of its own.
+inline constexpr int kSmallSource = 10;
+// The mean over sources of kSmallSource rows or more of the median error of each; nothing of none.
+std::optional<double> error_by_source(const std::vector<SchemeErrors>& parts, Scheme scheme);
 
 struct Regret {
   std::string source_id, group;
@@ -72,7 +81,8 @@ struct Judgement {
   std::vector<SchemeErrors> parts;
   std::vector<Regret> regrets;  // by group of kSmallestGroup plans or more; worst first
   Coverage coverage;
-  std::vector<Coverage> coverages;  // by architecture and scale
+  // By kind of model, architecture and scale, source, and whether they extrapolate.
+  std::vector<Coverage> coverages;
   std::vector<Figure> figures;
 };
 

@@ -109,8 +109,8 @@ TEST(Judgement, PublishedErrorsAreThoseOfFoldsNotFitted) {
   const Judgement j = judged(summarised({ran_row("a", 1, 1)}),
                              std::vector{step("a", Scheme::five_fold, 1, 1.2),
                                          step("a", Scheme::leave_one_source_out, 1, 0.7)});
-  EXPECT_NEAR(figure(j, "step time, five-fold, median"), 0.2, 1e-12);
-  EXPECT_NEAR(figure(j, "step time, one source left out, median"), 0.3, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, model left out, median"), 0.2, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, source left out, by row, median"), 0.3, 1e-12);
   EXPECT_NEAR(figure(j, "step time, fitted, median"), 0, 1e-12);
 }
 
@@ -141,9 +141,8 @@ TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
   EXPECT_GT(j.coverage.inside, 0.8);
 }
 
-// Sources whose steps scatter by 1 %; left out, two of them are off by 10 %. A source that measured
-// the very steps of another has that one's narrow interval, and one that measured elsewhere has
-// what sources have of their own.
+// Sources whose steps scatter by 1 %; left out, two of them are off by 10 %. What sources have of
+// their own is in every interval, whether others measured the very steps or none like them.
 TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
   std::vector<RowOutcome> rows;
   std::vector<HeldOutStep> held;
@@ -161,9 +160,32 @@ TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
   }
   const Judgement j = judged(summarised(rows), held);
   EXPECT_EQ(j.coverage.left_out_rows, 60);
-  // first: all in its regime's. second: none. third: a sequence that only it has measured.
-  EXPECT_NEAR(j.coverage.left_out_inside, 2.0 / 3, 1e-9);
-  EXPECT_GT(j.coverage.left_out_width, j.coverage.width);
+  EXPECT_NEAR(j.coverage.left_out_inside, 1, 1e-9);
+  EXPECT_GT(j.coverage.left_out_width, 0.2);
+  std::map<std::string, int> left_out;
+  for (const Coverage& c : j.coverages) left_out[c.regime] = c.left_out_rows;
+  EXPECT_EQ(left_out["source: third"], 20);
+  EXPECT_EQ(left_out["does not say so"], 40);
+  EXPECT_EQ(left_out["says that it extrapolates"], 20);
+}
+
+// By row, many rows decide; by source, each counts once, if it has ten rows.
+TEST(Judgement, ErrorsBySourceCountEachSourceOnce) {
+  std::vector<RowOutcome> rows;
+  std::vector<HeldOutStep> held;
+  for (int i = 0; i < 43; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    rows.push_back(ran_row(id, 1, 1));
+    rows.back().source_id = i < 30 ? "many" : i < 40 ? "ten" : "few";
+    const double off = i < 30 ? 0.1 : i < 40 ? 0.3 : 0.9;
+    held.push_back(step(id, Scheme::leave_one_source_out, 1, 1 + off));
+    held.push_back(step(id, Scheme::constant_rate, 1, 2));
+  }
+  const Judgement j = judged(summarised(rows), held);
+  EXPECT_NEAR(figure(j, "step time, source left out, by row, median"), 0.1, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, source left out, by source"), 0.2, 1e-12);
+  EXPECT_NEAR(figure(j, "step time, source left out, worst source's median"), 0.3, 1e-12);
+  EXPECT_NEAR(*error_by_source(j.parts, Scheme::constant_rate), 1, 1e-12);
 }
 
 TEST(Judgement, FiguresComeBackFromTheirText) {
@@ -209,7 +231,8 @@ TEST(HeldOut, NamesWhatIsWrong) {
         .text();
   };
   EXPECT_EQ(error("a,s,six-fold,0,1,1\n"),
-            "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold or leave-one-source-out)");
+            "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold, leave-one-source-out, prior-means, "
+            "constant-rate or nearest-steps)");
   EXPECT_EQ(error("a,s,fitted,0,1,0\n"),
             "h.csv:2: a fold or time is not a number above 0 (seconds, as calibrate writes them)");
   EXPECT_EQ(error("a,s,fitted,0,1,1\na,s,fitted,0,1,1\n"),

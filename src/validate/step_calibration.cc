@@ -15,6 +15,7 @@
 #include "measured/scenario_of_row.h"
 #include "model/model.h"
 #include "parallel/parallel_for.h"
+#include "validate/baselines.h"
 #include "validate/impossible_measurement.h"
 #include "validate/regime_errors.h"
 #include "validate/validation.h"
@@ -23,25 +24,13 @@ namespace orrery {
 namespace {
 
 constexpr int kRounds = 6;
-// Folds inside each source, by key.
-std::vector<int> folds_of(const std::vector<MeasuredStep>& steps, int folds) {
-  std::map<std::string, std::vector<std::size_t>> of_source;
-  for (std::size_t i = 0; i < steps.size(); ++i) of_source[steps[i].source_id].push_back(i);
-  std::vector<int> out(steps.size());
-  for (const auto& [source, rows] : of_source) {
-    std::vector<std::string> keys;
-    for (const std::size_t i : rows) keys.push_back(steps[i].key);
-    const std::vector<int> fold = fold_of_each(keys, folds);
-    for (std::size_t k = 0; k < rows.size(); ++k) out[rows[k]] = fold[k];
-  }
-  return out;
-}
-
 struct CrossValidated {
   std::vector<int> fold;                        // of the five
   std::vector<double> five_fold;                // log(predicted)
-  std::vector<int> source;                      // -1: not left out
-  std::vector<std::optional<double>> left_out;  // log(predicted)
+  std::vector<int> source;                      // its number
+  std::vector<std::optional<double>> left_out;  // log(predicted), as are those below
+  // Of sources left out: without a model, and without a fit.
+  std::vector<std::optional<double>> constant_rate, nearest_steps, prior_means;
 };
 
 Result<CrossValidated> cross_validated(const StepFit& fit, const StepExpansion& expansion,
@@ -49,28 +38,43 @@ Result<CrossValidated> cross_validated(const StepFit& fit, const StepExpansion& 
   const std::vector<MeasuredStep>& steps = fit.steps();
   const auto held_out = [&](std::span<const std::size_t> fitted,
                             std::span<const std::size_t> held) -> Result<std::vector<double>> {
-    ORRERY_TRY(const Fit solved, fit.solve(expansion, fitted));
-    return fit.predict(solved.values(), held);
+    ORRERY_TRY(const std::vector<double> x, fit.refit(expansion, fitted));
+    return fit.predict(x, held);
   };
   CrossValidated out;
-  out.fold = folds_of(steps, folds);
+  std::vector<std::string> keys;
+  std::map<std::string, std::vector<std::size_t>> of_source;
+  std::vector<BaselineStep> baselines;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    keys.push_back(steps[i].key);
+    of_source[steps[i].source_id].push_back(i);
+    baselines.push_back(baseline_step(steps[i].scenario, steps[i].measured));
+  }
+  out.fold = fold_of_each(keys, folds);
   ORRERY_TRY(out.five_fold, predict_held_out(out.fold, held_out));
 
-  std::map<std::string, std::vector<std::size_t>> of_source;
-  for (std::size_t i = 0; i < steps.size(); ++i) of_source[steps[i].source_id].push_back(i);
-  out.source.assign(steps.size(), -1);
-  out.left_out.resize(steps.size());
+  out.source.assign(steps.size(), 0);
+  for (auto* scheme : {&out.left_out, &out.constant_rate, &out.nearest_steps, &out.prior_means}) {
+    scheme->resize(steps.size());
+  }
+  std::vector<double> expected;
+  for (const StepCoordinate& c : fit.problem().coordinates()) expected.push_back(c.expected);
   int number = 0;
   for (const auto& [source, held] : of_source) {
-    if (held.size() < kRowsOfALeftOutSource || held.size() == steps.size()) continue;
+    if (held.size() == steps.size()) continue;
     std::vector<std::size_t> fitted;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].source_id != source) fitted.push_back(i);
     }
     ORRERY_TRY(const std::vector<double> predicted, held_out(fitted, held));
+    ORRERY_TRY(const std::vector<double> unfitted, fit.predict(expected, held));
     for (std::size_t k = 0; k < held.size(); ++k) {
-      out.left_out[held[k]] = predicted[k];
-      out.source[held[k]] = number;
+      const std::size_t i = held[k];
+      out.left_out[i] = predicted[k];
+      out.prior_means[i] = unfitted[k];
+      out.constant_rate[i] = constant_rate(baselines, fitted, baselines[i]);
+      out.nearest_steps[i] = nearest_steps(baselines, fitted, baselines[i]);
+      out.source[i] = number;
     }
     ++number;
   }
@@ -210,9 +214,13 @@ std::string held_out_file(const StepFit& fit, const StepExpansion& fitted,
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     add(i, Scheme::five_fold, judged.fold[i], judged.five_fold[i]);
   }
-  for (std::size_t i = 0; i < fit.steps().size(); ++i) {
-    if (judged.left_out[i]) {
-      add(i, Scheme::leave_one_source_out, judged.source[i], *judged.left_out[i]);
+  for (const auto& [scheme, log_predicted] :
+       {std::pair{Scheme::leave_one_source_out, &judged.left_out},
+        {Scheme::prior_means, &judged.prior_means},
+        {Scheme::constant_rate, &judged.constant_rate},
+        {Scheme::nearest_steps, &judged.nearest_steps}}) {
+    for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+      if ((*log_predicted)[i]) add(i, scheme, judged.source[i], *(*log_predicted)[i]);
     }
   }
   return held_out_text(out);
@@ -283,7 +291,7 @@ std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
     if (!impossible[i].empty() || !predict(scenario->scenario, catalog)) return;
     found[i] = MeasuredStep{.row_id = row.row_id,
                             .source_id = row.source_id,
-                            .key = group_of(row) + ", " + to_text(scenario->scenario.plan),
+                            .key = row.source_id + ": " + row.model,
                             .scenario = std::move(scenario->scenario),
                             .measured = *row.step_time,
                             .weight = convention_of(row).fit_weight};

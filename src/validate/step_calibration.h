@@ -19,8 +19,6 @@
 
 namespace orrery {
 
-inline constexpr std::size_t kRowsOfALeftOutSource = 10;
-
 // The rows that a fit of steps can use. Rows with a step time that cannot be become problems.
 std::vector<MeasuredStep> measured_steps(const std::vector<MeasuredRow>& rows,
                                          const Catalog& catalog, int threads,

@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kPriorScale = 0.1;  // k: the robust scale of a row
 constexpr int kHalvings = 4;
+constexpr int kRefits = 4;
+constexpr double kGain = 1e-3;  // of the sum: what is not worth another round
 
 std::vector<Cluster> clusters_of(const std::vector<MeasuredStep>& steps) {
   std::vector<Cluster> out;
@@ -138,19 +140,38 @@ Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> 
              {.robust_scale = kPriorScale, .max_iterations = 100, .more_starts = {}});
 }
 
-double StepFit::objective(std::span<const double> x, std::span<const double> log_predicted) const {
-  std::vector<std::size_t> all(steps_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<double> weights = weights_of(all);
+double StepFit::objective(std::span<const double> x, std::span<const std::size_t> steps,
+                          std::span<const double> log_predicted) const {
+  const std::vector<double> weights = weights_of(steps);
   double sum = 0;
   const auto add = [&](double r) {
     sum += kPriorScale * kPriorScale * (std::sqrt(1 + r * r / (kPriorScale * kPriorScale)) - 1);
   };
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    add(weights[i] * (log_predicted[i] - std::log(steps_[i].measured.value())));
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    add(weights[k] * (log_predicted[k] - std::log(steps_[steps[k]].measured.value())));
   }
   for (std::size_t j = 0; j < x.size(); ++j) add(prior_residual(problem_.coordinates()[j], x[j]));
   return sum;
+}
+
+Result<StepFit::Advance> StepFit::advance(const StepExpansion& from,
+                                          std::span<const std::size_t> steps, double least) const {
+  Advance out;
+  out.least = least;
+  ORRERY_TRY(out.fit, solve(from, steps));
+  const std::vector<double> best = out.fit.values();
+  out.x.resize(best.size());
+  double share = 1;
+  for (int halved = 0; halved < kHalvings && !out.better; ++halved, share /= 2) {
+    for (std::size_t j = 0; j < best.size(); ++j) {
+      out.x[j] = from.x[j] + share * (best[j] - from.x[j]);
+    }
+    ORRERY_TRY(out.log_predicted, predict(out.x, steps));
+    const double cost = objective(out.x, steps, out.log_predicted);
+    out.better = cost < least;
+    if (out.better) out.least = cost;
+  }
+  return out;
 }
 
 Result<StepFit::Solution> StepFit::fit_all(int rounds) const {
@@ -160,29 +181,36 @@ Result<StepFit::Solution> StepFit::fit_all(int rounds) const {
   std::iota(all.begin(), all.end(), std::size_t{0});
   Solution out;
   ORRERY_TRY(out.expansion, expand(x));
-  double least = objective(x, out.expansion.log_predicted);
+  double least = objective(x, all, out.expansion.log_predicted);
   for (int round = 0; round < rounds; ++round) {
-    ORRERY_TRY(out.fit, solve(out.expansion, all));
-    const std::vector<double> best = out.fit.values();
-    // The expansion's best point, or what lies nearer on the way there, if that is really better.
-    bool better = false;
-    double share = 1;
-    for (int halved = 0; halved < kHalvings && !better; ++halved, share /= 2) {
-      for (std::size_t j = 0; j < x.size(); ++j) {
-        x[j] = out.expansion.x[j] + share * (best[j] - out.expansion.x[j]);
-      }
-      ORRERY_TRY(const std::vector<double> there, predict(x, all));
-      const double cost = objective(x, there);
-      better = cost < least;
-      if (better) least = cost;
-    }
-    if (!better) break;
-    ORRERY_TRY(out.expansion, expand(x));
+    ORRERY_TRY(const Advance next, advance(out.expansion, all, least));
+    if (!next.better) break;
+    least = next.least;
+    ORRERY_TRY(out.expansion, expand(next.x));
   }
   // Standard errors are those around the point that was kept.
   ORRERY_TRY(out.fit, solve(out.expansion, all));
   for (std::size_t j = 0; j < x.size(); ++j) out.fit.parameters[j].value = out.expansion.x[j];
   return out;
+}
+
+Result<std::vector<double>> StepFit::refit(StepExpansion expansion,
+                                           std::span<const std::size_t> steps) const {
+  std::vector<double> predicted;
+  for (const std::size_t i : steps) predicted.push_back(expansion.log_predicted[i]);
+  double least = objective(expansion.x, steps, predicted);
+  for (int round = 0; round < kRefits; ++round) {
+    ORRERY_TRY(const Advance next, advance(expansion, steps, least));
+    const double gained = least - next.least;
+    if (!next.better) break;
+    least = next.least;
+    expansion.x = next.x;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      expansion.log_predicted[steps[k]] = next.log_predicted[k];
+    }
+    if (gained < kGain * least) break;
+  }
+  return expansion.x;
 }
 
 }  // namespace orrery

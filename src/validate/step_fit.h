@@ -6,9 +6,10 @@
 // the largest grid does not decide alone; k is the residual of a row that counts as one standard
 // deviation of a prior. The logarithm of a predicted step is replaced by its linear expansion
 // around the last solution and solved by calibrate/fit.h, a few times over; of the way to its
-// solution the longest half, quarter ... is gone that really lowers the sum. The expansion is
-// shared by all folds; what a fold is fitted on are its own rows only, and what is published for a
-// held-out row is an estimate under the conditions of its fold, not the expansion.
+// solution the longest half, quarter ... is gone that really lowers the sum. Some of the rows are
+// fitted the same way, from there on: only the derivatives of log(predicted), which change little,
+// stay those of all rows. What is published of a held-out row is an estimate under the conditions of
+// the fit that had not seen it, not the expansion.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ namespace orrery {
 
 struct MeasuredStep {
   std::string row_id, source_id;
-  std::string key;  // near-duplicates share it: they are fitted or held out together
+  std::string key;  // source and model: steps that share it are fitted or held out together
   Scenario scenario;
   Seconds measured;
   double weight = 1;
@@ -59,11 +60,25 @@ class StepFit {
     StepExpansion expansion;  // around the solution
   };
   [[nodiscard]] Result<Solution> fit_all(int rounds) const;
+  // The point that fits these steps alone, sought from an expansion of all.
+  [[nodiscard]] Result<std::vector<double>> refit(StepExpansion expansion,
+                                                  std::span<const std::size_t> steps) const;
 
  private:
   [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> steps) const;
-  [[nodiscard]] double objective(std::span<const double> x,
+  // Of steps whose predictions are given, one for each.
+  [[nodiscard]] double objective(std::span<const double> x, std::span<const std::size_t> steps,
                                  std::span<const double> log_predicted) const;
+  // From the expansion's point towards the best one on it: as far as the sum really falls.
+  struct Advance {
+    Fit fit;
+    std::vector<double> x;
+    std::vector<double> log_predicted;  // of the steps that are fitted
+    double least = 0;
+    bool better = false;
+  };
+  [[nodiscard]] Result<Advance> advance(const StepExpansion& from,
+                                        std::span<const std::size_t> steps, double least) const;
 
   std::vector<MeasuredStep> steps_;
   const Catalog& catalog_;

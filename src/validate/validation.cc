@@ -51,7 +51,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   out.source_id = row.source_id.empty() ? "unnamed" : row.source_id;
   out.model = row.model;
   out.place = row.place();
-  out.complete = row.missing.empty() && row.step_time.has_value();
+  out.complete = row.missing.empty() && row.step_time.has_value() && row.phase != "layer";
   out.out_of_memory = row.status == "oom";
   out.group = group_of(row);
   out.sequences = static_cast<double>(row.global_batch.value_or(0));
@@ -92,6 +92,7 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   }
   Estimate predicted = estimate(*step);
   out.predicted = predicted.step_time;
+  out.interval = predicted.interval;
   out.predicted_memory = as_measured(predicted, row.memory_kind);
   out.memory_capacity = predicted.memory_capacity;
   out.fits = predicted.verdict != Verdict::does_not_fit;
@@ -246,6 +247,15 @@ Value row_json(const RowOutcome& row) {
   out.set("plan", row.plan.empty() ? Value::null() : Value::text(row.plan));
   out.set("software", row.software.empty() ? Value::null() : Value::text(row.software));
   out.set("predicted_step_time_s", optional_value(row.predicted, seconds));
+  out.set("step_time_interval_s", optional_value(row.interval, [&](const StepTimeInterval& i) {
+            Value ends = Value::map();
+            ends.set("low", seconds(i.low));
+            ends.set("high", seconds(i.high));
+            return ends;
+          }));
+  out.set("extrapolates", optional_value(row.interval, [](const StepTimeInterval& i) {
+            return Value::boolean(i.extrapolates);
+          }));
   out.set("measured_step_time_s", optional_value(row.measured, seconds));
   out.set("step_time_error", optional_value(row.error, real));
   out.set("predicted_memory_bytes", optional_value(row.predicted_memory, bytes));

@@ -171,7 +171,7 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
         "interval_regime", "the held-out steps whose errors the interval is made of"),
     field<&Estimate::interval, &StepTimeInterval::extrapolates>(
         "extrapolates",
-        "no step like this was measured; the interval is widened by the spread between sources"),
+        "no step like this was measured"),
     field<&Estimate::interval, &StepTimeInterval::distance>(
         "extrapolation",
         "why it extrapolates, if it does; the nearest measured step, and how far this is from it"),
