@@ -285,6 +285,22 @@ TEST(HuggingFace, AbsentKeysHaveTheDefaultsOfTheirClass) {
   const auto granite = read_small(R"("model_type": "granitemoehybrid")");
   ASSERT_TRUE(granite) << granite.error().text();
   EXPECT_EQ(mixer_of(*granite, 0), Mixer::state_space);
+  const auto qwen2 = read_small(R"("model_type": "qwen2_moe", "qkv_bias": false,
+    "use_sliding_window": true, "sliding_window": 16, "max_window_layers": 2,
+    "mlp_only_layers": [3])");
+  ASSERT_TRUE(qwen2) << qwen2.error().text();
+  EXPECT_FALSE(qwen2->qkv_bias);
+  EXPECT_EQ(mixer_of(*qwen2, 0), Mixer::local_attention);
+  EXPECT_EQ(mixer_of(*qwen2, 1), Mixer::attention);
+  EXPECT_EQ(mixer_of(*qwen2, 2), Mixer::attention);
+  EXPECT_EQ(feed_forward_of(*qwen2, 2), FeedForwardPart::experts);
+  EXPECT_EQ(feed_forward_of(*qwen2, 3), FeedForwardPart::dense);
+  const auto qwen3 = read_small(R"("model_type": "qwen3_moe", "num_local_experts": 4,
+    "use_sliding_window": true, "sliding_window": 16)");
+  ASSERT_TRUE(qwen3) << qwen3.error().text();
+  EXPECT_EQ(qwen3->moe->num_experts, 4);
+  EXPECT_EQ(qwen3->sliding_window, 16);
+  EXPECT_EQ(qwen3->global_attention_every, 0);
   const auto biased = read_small(R"("model_type": "mistral", "attention_bias": true)");
   ASSERT_FALSE(biased);
   EXPECT_THAT(biased.error().text(),
