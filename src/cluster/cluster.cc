@@ -75,6 +75,7 @@ Result<void> check(const Cluster& cluster) {
   }
   ORRERY_RETURN_IF_ERROR(check_count(cluster.accelerators, cluster.accelerators_per_node));
   ORRERY_RETURN_IF_ERROR(at("accelerator", check(cluster.accelerator)));
+  ORRERY_RETURN_IF_ERROR(check(cluster.host));
   if (cluster.levels.empty()) return refuse("no fabric level", "levels", "at least one");
   if (cluster.levels.size() > kMaxFabricLevels) {
     return refuse(text(static_cast<std::int64_t>(cluster.levels.size())) + " fabric levels",

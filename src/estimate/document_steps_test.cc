@@ -17,7 +17,7 @@ Scenario with_documents(Packing packing, std::vector<DocumentLength> lengths,
   return s;
 }
 
-Estimate estimated(const Scenario& s) {
+Estimate estimate_of(const Scenario& s) {
   const auto step = predict(s, catalog());
   EXPECT_TRUE(step) << step.error().text();
   const auto errors = load_uncertainty(catalog());
@@ -26,7 +26,7 @@ Estimate estimated(const Scenario& s) {
 
 // 6 N a token and 12 L l h for a document of l tokens: 8 of 1,024 in a row of 8,192.
 TEST(DocumentSteps, AttentionCountsTheSumOfSquares) {
-  const Estimate e = estimated(with_documents(Packing::packed, {{1024}}));
+  const Estimate e = estimate_of(with_documents(Packing::packed, {{1024}}));
   const double matrices = 8.03e9 - 128256.0 * 4096;
   const double tokens = 64 * 8192.0;
   const double flops = tokens * (6 * matrices + 12.0 * 32 * 1024 * 4096);
@@ -36,19 +36,19 @@ TEST(DocumentSteps, AttentionCountsTheSumOfSquares) {
 
 TEST(DocumentSteps, ARowThatIsOneDocumentIsAnOrdinaryRow) {
   const Scenario plain = scenario("llama-3.1-8b", "h100-sxm:16", "zero=3", 8192, 64);
-  const Estimate without = estimated(plain);
-  const Estimate one = estimated(with_documents(Packing::packed, {{8192}}, "zero=3"));
+  const Estimate without = estimate_of(plain);
+  const Estimate one = estimate_of(with_documents(Packing::packed, {{8192}}, "zero=3"));
   EXPECT_EQ(one.step_time, without.step_time);
   EXPECT_DOUBLE_EQ(one.mfu, without.mfu);
 }
 
 TEST(DocumentSteps, PaddingCostsTimeAndBringsNoTokens) {
-  const Estimate full = estimated(with_documents(Packing::packed, {{8192}}));
-  const Estimate padded = estimated(with_documents(Packing::padded, {{2048}}));
+  const Estimate full = estimate_of(with_documents(Packing::packed, {{8192}}));
+  const Estimate padded = estimate_of(with_documents(Packing::padded, {{2048}}));
   EXPECT_EQ(padded.step_time, full.step_time);
   EXPECT_DOUBLE_EQ(padded.tokens_per_second, full.tokens_per_second / 4);
   EXPECT_LT(padded.mfu, full.mfu / 4);  // of attention a sixteenth counts
-  const Estimate packed = estimated(with_documents(Packing::packed, {{2048}}));
+  const Estimate packed = estimate_of(with_documents(Packing::packed, {{2048}}));
   EXPECT_LT(packed.step_time, padded.step_time);
   EXPECT_THAT(packed.assumed,
               testing::Contains(testing::HasSubstr("documents (packed): 4 in a row")));
@@ -59,7 +59,7 @@ TEST(DocumentSteps, PaddingCostsTimeAndBringsNoTokens) {
 TEST(DocumentSteps, WhoWaitsForWhom) {
   const std::vector<DocumentLength> mixed = {{256, 70}, {2048, 20}, {8192, 10}};
   const auto core = [&](const char* plan) {
-    return estimated(with_documents(Packing::concatenated, mixed, plan))
+    return estimate_of(with_documents(Packing::concatenated, mixed, plan))
         .breakdown[Category::attention_core];
   };
   EXPECT_GT(core("zero=3"), core("zero=1"));

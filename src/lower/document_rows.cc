@@ -8,7 +8,8 @@
 namespace orrery {
 namespace {
 
-constexpr double kSampledRows = 512;  // of the sample
+constexpr double kSampledRows = 512;         // of the sample
+constexpr std::size_t kMostRingRanks = 128;  // whose steps are told apart
 constexpr double kFewestDocuments = 1024;
 constexpr double kMostDocuments = 262'144;
 constexpr std::size_t kGridCells = 256;  // of the grid of a sum
@@ -221,7 +222,7 @@ std::vector<double> DocumentRows::row_pairs(double window, const RowDivision& di
   const bool zigzag = division.balance == ContextBalance::zigzag;
   const auto ranks = static_cast<std::size_t>(striped ? 1 : division.pieces);
   const std::size_t pieces = ranks * (zigzag && ranks > 1 ? 2 : 1);
-  const bool in_steps = division.in_steps && ranks > 1 && window == 0;
+  const bool in_steps = division.in_steps && ranks > 1 && ranks <= kMostRingRanks && window == 0;
   const double width = length_ / static_cast<double>(pieces);
   const auto rank_of = [&](std::size_t piece) {
     return piece < ranks ? piece : 2 * ranks - 1 - piece;

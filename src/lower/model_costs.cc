@@ -82,7 +82,11 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
 
 CostCache::CostCache(const Model& model, const Training& training, CostContext context)
     : model_(model), training_(training), context_(std::move(context)) {
-  if (training.documents.lengths.empty()) return;
+  // Lengths that fill no row are refused with the plan.
+  if (training.documents.lengths.empty() ||
+      !document_problems(training.documents, training.sequence_length).empty()) {
+    return;
+  }
   documents_ = std::make_unique<DocumentRows>(training.documents, training.sequence_length);
 }
 
