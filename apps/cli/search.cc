@@ -188,7 +188,12 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   SearchExtras extras;
   ORRERY_TRY(const SearchResult found, timed(kUsualTop, elapsed, [&](SearchOptions search_options) {
                search_options.judge = judge;
-               auto result = search(spec.scenario, *space, search_options, catalog);
+               SearchOptions first = search_options;
+               if (options.sites && first.deadline) {  // half is for what crosses between sites
+                 const auto now = std::chrono::steady_clock::now();
+                 first.deadline = now + (*first.deadline - now) / 2;
+               }
+               auto result = search(spec.scenario, *space, first, catalog);
                if (!options.sites || !result || !result->winner) return result;
                auto sites = search_across_sites(spec.scenario, *space, *result, search_options,
                                                 catalog, std::move(*variations));

@@ -127,6 +127,8 @@ class Plan(Record):
     """microbatches that pass a chunk together; 0: the schedule's default"""
     layers: Records[int]
     """layers of each virtual stage, in order"""
+    site_microbatches: Records[int]
+    """microbatches of a replica in each site, where sites differ"""
     micro_batch: int
     """sequences of a microbatch"""
     zero: int
@@ -205,6 +207,10 @@ class Stage(Record):
     """when its memory is fullest"""
     memory_rank_class: str
     """which ranks this is the memory of"""
+    site: str | None
+    """of the cluster, where its sites differ and stages divide them"""
+    memory_capacity_bytes: int | None
+    """of its accelerators, where those of sites differ"""
 
 class Derivation(Record):
     """One figure with its derivation."""
@@ -737,6 +743,8 @@ class AcrossSites(Record):
     """with --vary: what of the link takes other values"""
     varied: Records[VariedLink]
     """with --vary: their combinations, the last varying fastest"""
+    cut_short: bool
+    """whether a limit of time ended some of the searches early"""
 
 class SearchDocument(Record):
     """The best plans of a space."""
@@ -1373,6 +1381,8 @@ class ImportPlan(Record):
     """microbatches that pass a chunk together; 0: the schedule's default"""
     layers: Records[int] | None
     """layers of each virtual stage, in order"""
+    site_microbatches: Records[int] | None
+    """microbatches of a replica in each site, where sites differ"""
     micro_batch: int | None
     """sequences of a microbatch"""
     zero: int | None
@@ -1608,7 +1618,7 @@ class Network(Record):
 
 class AlgorithmTimes(Record):
     """One algorithm at every fidelity."""
-    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized"]
+    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized", "imported"]
     """its name"""
     closed_form_s: float | None
     """null: the cost model does not have it"""

@@ -213,6 +213,7 @@ bool CollectiveCheck::sick() const {
 
 Result<CollectiveCheck> check(const CollectiveResults& results, const Cluster& cluster,
                               const Catalog& catalog) {
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "what a network should give"));
   const std::int64_t ranks = results.ranks > 0 ? results.ranks : cluster.accelerators;
   const std::int64_t of_node = cluster.accelerators_per_node;
   const std::int64_t nodes = results.nodes > 0 ? results.nodes : (ranks + of_node - 1) / of_node;

@@ -4,6 +4,17 @@
 
 namespace orrery {
 
+const Fields<Site>& fields_of(const Site*) {
+  static const Fields<Site> table =
+      Fields<Site>("site")
+          .required<&Site::name>("identifier")
+          .required<&Site::accelerator>("what computes there, in full")
+          .required<&Site::accelerators_per_node>("in one server")
+          .required<&Site::levels>("from the inside out; the last is the link and holds all sites")
+          .optional<&Site::host_path>("how its PCIe cards meet where no switch joins them all");
+  return table;
+}
+
 const Fields<Cluster>& fields_of(const Cluster*) {
   static const Fields<Cluster> table =
       Fields<Cluster>("cluster")
@@ -15,7 +26,9 @@ const Fields<Cluster>& fields_of(const Cluster*) {
           .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
           .optional<&Cluster::host>("processor, memory and storage of one server")
           .optional<&Cluster::assumed>("what the description left open")
-          .optional<&Cluster::provenance>("where the figures come from");
+          .optional<&Cluster::provenance>("where the figures come from")
+          .optional<&Cluster::further_sites>(
+              "where sites differ: those behind the first, which the fields above describe");
   return table;
 }
 
@@ -67,13 +80,12 @@ Result<void> check(const FabricLevel& level) {
   return {};
 }
 
-}  // namespace
-
-Result<void> check(const Cluster& cluster) {
+// Of one site, or of a cluster whose sites are alike: `size` accelerators in whole nodes.
+Result<void> check_one(const Cluster& cluster, std::int64_t size) {
   if (cluster.accelerators_per_node < 1) {
     return refuse("a node without accelerators", "accelerators_per_node", "at least 1");
   }
-  ORRERY_RETURN_IF_ERROR(check_count(cluster.accelerators, cluster.accelerators_per_node));
+  ORRERY_RETURN_IF_ERROR(check_count(size, cluster.accelerators_per_node));
   ORRERY_RETURN_IF_ERROR(at("accelerator", check(cluster.accelerator)));
   ORRERY_RETURN_IF_ERROR(check(cluster.host));
   if (cluster.levels.empty()) return refuse("no fabric level", "levels", "at least one");
@@ -110,8 +122,69 @@ Result<void> check(const Cluster& cluster) {
   return {};
 }
 
+}  // namespace
+
+Result<void> check(const Cluster& cluster) {
+  if (cluster.further_sites.empty()) return check_one(cluster, cluster.accelerators);
+  if (cluster.further_sites.size() >= kMaxDifferingSites) {
+    return refuse(text(static_cast<std::int64_t>(site_count(cluster))) + " sites that differ",
+                  "further_sites", "at most " + text(kMaxDifferingSites));
+  }
+  if (cluster.accelerators > kMaxAccelerators) {
+    return refuse(text(cluster.accelerators) + " accelerators are more than Orrery supports",
+                  "accelerators", "at most " + text(kMaxAccelerators));
+  }
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < site_count(cluster); ++i) {
+    const Cluster site = at_site(cluster, i);
+    const std::string place = i == 0 ? "" : "further_sites[" + std::to_string(i - 1) + "]";
+    if (site.levels.size() < 2) {
+      return refuse("a site needs a level of its own and the link", place + ": levels",
+                    "the link is the last of them");
+    }
+    ORRERY_RETURN_IF_ERROR(at(place, check_one(site, accelerators_of(cluster, i))));
+    sum += accelerators_of(cluster, i);
+  }
+  if (sum != cluster.accelerators) {
+    return refuse(
+        "the sites have " + text(sum) + " of " + text(cluster.accelerators) + " accelerators",
+        "further_sites", "the level below the link holds all accelerators of a site");
+  }
+  return {};
+}
+
+Cluster at_site(const Cluster& cluster, std::size_t site) {
+  Cluster out = cluster;
+  out.further_sites.clear();
+  if (site == 0) return out;
+  const Site& s = cluster.further_sites[site - 1];
+  out.accelerator = s.accelerator;
+  out.accelerators_per_node = s.accelerators_per_node;
+  out.levels = s.levels;
+  out.host_path = s.host_path;
+  return out;
+}
+
+std::int64_t accelerators_of(const Cluster& cluster, std::size_t site) {
+  const auto& levels = site == 0 ? cluster.levels : cluster.further_sites[site - 1].levels;
+  return levels[levels.size() - 2].accelerators;
+}
+
+std::string name_of(const Cluster& cluster, std::size_t site) {
+  return site > 0 ? cluster.further_sites[site - 1].name
+                  : cluster.accelerator.name + ":" + text(accelerators_of(cluster, 0));
+}
+
+Result<void> check_alike(const Cluster& cluster, std::string_view what) {
+  if (cluster.further_sites.empty()) return {};
+  return unsupported(std::string(what) + " is not modelled where sites differ (" +
+                         name_of(cluster, 0) + " and " + name_of(cluster, 1) + ")",
+                     "cluster", "a cluster whose sites are alike; estimate and search take others");
+}
+
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
   if (accelerators == cluster.accelerators) return cluster;
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "part of a cluster"));
   if (accelerators > cluster.accelerators && accelerators <= kMaxAccelerators) {
     return refuse(text(accelerators) + " accelerators is more than the " +
                       text(cluster.accelerators) + " of " + cluster.name,

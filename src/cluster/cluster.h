@@ -1,4 +1,4 @@
-// A cluster: accelerators of one kind, in nodes, joined by fabric levels.
+// A cluster: accelerators in nodes, joined by fabric levels; of one kind, but where its sites differ.
 //
 // Levels go from the inside out: level 0 is the scale-up domain (the NVLink domain of a server or
 // of an NVL72 rack, a TPU torus, or the PCIe of a server without either), then come the network
@@ -10,10 +10,10 @@
 //                                  the catalog), one rail-optimised network of full bisection
 //   meta-h100-24k-roce:16384       a cluster of the catalog, or part of it; also a node: aws-p5:512
 //   cluster.yaml, cluster.yaml:64  a file, see docs/clusters.md
-//   h100-sxm:1024+h100-sxm:1024@metro-pair    equal sites joined by a link (cluster/sites.h)
+//   h100-sxm:1024+a100-80gb-sxm:512@metro-pair   sites joined by a link (cluster/sites.h)
 //
-// Not modelled: mixed accelerators; sites of different size; routes inside a torus or dragonfly
-// (their levels are modelled as switched).
+// Not modelled: several kinds of accelerator in one site; routes inside a torus or dragonfly (their
+// levels are modelled as switched).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,18 @@
 
 namespace orrery {
 
+// What the ranks of a site have and see, where it differs from the first: `levels` holds its own and
+// then the link, with the accelerators of all sites.
+struct Site {
+  std::string name;
+  Accelerator accelerator;
+  std::int64_t accelerators_per_node = 0;
+  std::vector<FabricLevel> levels;
+  std::optional<HostPath> host_path;
+  bool operator==(const Site&) const = default;
+};
+const Fields<Site>& fields_of(const Site*);
+
 struct Cluster {
   std::string name;
   Accelerator accelerator;
@@ -42,12 +54,28 @@ struct Cluster {
   NodeHost host;                           // of each of its servers, as far as it is known
   std::vector<std::string> assumed;        // sentences about defaults that were used
   Provenance provenance;
+  // Where sites differ: those behind the first, in the order of their accelerators. The fields above
+  // are then those of the first site. Empty where all sites are alike.
+  std::vector<Site> further_sites{};
   bool operator==(const Cluster&) const = default;
 };
 const Fields<Cluster>& fields_of(const Cluster*);
 
 inline constexpr std::int64_t kMaxAccelerators = 10'000'000;
 inline constexpr std::size_t kMaxFabricLevels = 16;
+inline constexpr std::size_t kMaxDifferingSites = 64;
+
+// Of sites that differ; 1 where all of the cluster is alike.
+inline std::size_t site_count(const Cluster& cluster) { return 1 + cluster.further_sites.size(); }
+// The cluster as the ranks of that site see it: as many accelerators in all, its own kind of them,
+// its own levels. It has no further sites.
+Cluster at_site(const Cluster& cluster, std::size_t site);
+// Accelerators of that site, where sites differ.
+std::int64_t accelerators_of(const Cluster& cluster, std::size_t site);
+std::string name_of(const Cluster& cluster, std::size_t site);  // "a100-80gb-sxm:512"
+
+// Refuses sites that differ for what is modelled only where all of a cluster is alike.
+Result<void> check_alike(const Cluster& cluster, std::string_view what);
 
 // A cluster by any of the names above. Errors: unknown name with the nearest known one; a
 // count that is not a whole number of nodes, with the nearest two that are; more than there are.
@@ -61,7 +89,8 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
 Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 
 // The first `accelerators` of a cluster, without levels that no longer join more accelerators than
-// the level inside them. Errors: more than there are; not a whole number of nodes.
+// the level inside them. Errors: more than there are; not a whole number of nodes; a part of sites
+// that differ.
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
 
 // Checks that a cluster is possible; the error names the field and the numbers.

@@ -49,7 +49,7 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::host_path>(
               "how PCIe cards of a node meet where no switch joins them all")
           .optional<&ClusterDescription::levels>("from the inside out")
-          .optional<&ClusterDescription::sites>("equal clusters joined by a link")
+          .optional<&ClusterDescription::sites>("clusters joined by a link")
           .optional<&ClusterDescription::link>("name in the catalog's links")
           .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
           .optional<&ClusterDescription::link_round_trip_time>("between two sites")

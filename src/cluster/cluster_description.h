@@ -48,7 +48,7 @@ struct ClusterDescription {
   NodeHost host;                                 // instead of the node's, field by field
   std::optional<HostPath> host_path;             // of PCIe cards; empty: as fast as their links
   std::vector<LevelDescription> levels;          // empty: scale-up domain and one network
-  std::vector<std::string> sites;                // instead of all the above: equal clusters ...
+  std::vector<std::string> sites;                // instead of all the above: clusters ...
   std::string link;                              // ... joined by this link of the catalog
   std::optional<BytesPerSecond> link_bandwidth;  // of one site to the others, one direction
   std::optional<Seconds> link_round_trip_time;

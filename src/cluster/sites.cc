@@ -8,6 +8,31 @@
 #include "cluster/link.h"
 
 namespace orrery {
+namespace {
+
+// Neither a short form nor a catalog entry may have sites too: a text of many '@', or an entry that
+// names itself, must not recurse.
+Result<Cluster> one_site(const std::string& text, const std::string& place,
+                         const Catalog& catalog) {
+  const std::string head = text.substr(0, text.rfind(':'));
+  bool has_sites = text.find_first_of("+@") != std::string::npos;
+  if (catalog.contains("clusters", head)) {
+    ORRERY_TRY(const Document document, catalog.find("clusters", head));
+    has_sites = has_sites || document.root.find("sites") != nullptr;
+  }
+  if (has_sites) return unsupported("a site cannot have sites of its own", place);
+  auto site = parse_cluster_name(text, catalog);
+  if (!site) return fail(at(place, site.error()));
+  return site;
+}
+
+bool alike(const Cluster& a, const Cluster& b) {
+  return a.accelerator == b.accelerator && a.accelerators == b.accelerators &&
+         a.accelerators_per_node == b.accelerators_per_node && a.levels == b.levels &&
+         a.host_path == b.host_path;
+}
+
+}  // namespace
 
 Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
   if (!d.node.empty() || !d.accelerator.empty() || !d.fabric.empty() || !d.levels.empty() ||
@@ -18,29 +43,18 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   if (d.sites.size() > 1000) {
     return bad_input(std::to_string(d.sites.size()) + " sites", "sites", "at most 1000");
   }
-  std::optional<Cluster> first;
+  std::vector<Cluster> sites;  // one for each text that differs from the one before
+  std::vector<std::size_t> of_text;
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
-    if (i > 0 && d.sites[i] == d.sites.front()) continue;
-    const std::string place = "sites[" + std::to_string(i) + "]";
-    // Neither a short form nor a catalog entry may have sites too: a text of many '@', or an entry
-    // that names itself, must not recurse.
-    const std::string head = d.sites[i].substr(0, d.sites[i].rfind(':'));
-    bool has_sites = d.sites[i].find_first_of("+@") != std::string::npos;
-    if (catalog.contains("clusters", head)) {
-      ORRERY_TRY(const Document document, catalog.find("clusters", head));
-      has_sites = has_sites || document.root.find("sites") != nullptr;
+    if (i == 0 || d.sites[i] != d.sites[i - 1]) {
+      ORRERY_TRY(Cluster site, one_site(d.sites[i], "sites[" + std::to_string(i) + "]", catalog));
+      sites.push_back(std::move(site));
     }
-    if (has_sites) return unsupported("a site cannot have sites of its own", place);
-    auto site = parse_cluster_name(d.sites[i], catalog);
-    if (!site) return fail(at(place, site.error()));
-    if (first &&
-        (site->accelerator != first->accelerator || site->accelerators != first->accelerators ||
-         site->levels != first->levels || site->host_path != first->host_path)) {
-      return unsupported(
-          "site " + site->name + " differs from " + first->name + "; only equal sites are modelled",
-          place);
+    of_text.push_back(sites.size() - 1);
+    if (sites.size() > kMaxDifferingSites) {
+      return bad_input("more than " + std::to_string(kMaxDifferingSites) + " sites that differ",
+                       "sites", "write equal sites next to each other");
     }
-    if (!first) first = std::move(*site);
   }
   Link link;
   if (!d.link.empty()) {
@@ -67,26 +81,52 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     return bad_input("the latency between the sites is not known", "link_round_trip_time",
                      "give `link` or `link_round_trip_time`");
   }
-  Cluster cluster = std::move(*first);
-  const std::int64_t per_site = cluster.accelerators;
-  const auto count = static_cast<std::int64_t>(d.sites.size());
+  std::int64_t all = 0;
+  for (const std::size_t site : of_text) all += sites[site].accelerators;
+  Cluster cluster = sites.front();
   cluster.name = d.name;
   cluster.provenance = d.provenance;
-  cluster.accelerators = per_site * count;
-  if (count == 1) return cluster;
+  cluster.accelerators = all;
+  if (of_text.size() == 1) return cluster;
 
-  const FabricLevel& inside = cluster.levels.back();
-  const bool has_network = cluster.levels.size() > 1;
-  FabricLevel top;
-  top.name = d.link.empty() ? "link" : d.link;
-  top.accelerators = cluster.accelerators;
-  top.bandwidth = has_network ? inside.bandwidth : *bandwidth / static_cast<double>(per_site);
-  top.efficiency = has_network ? inside.efficiency : 1;
-  top.oversubscription =
-      std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(per_site)) / *bandwidth);
-  top.latency = *round_trip / 2;
-  if (transport.packet_drop_rate > 0 || transport.window) top.transport = transport;
-  cluster.levels.push_back(std::move(top));
+  for (Cluster& site : sites) {
+    const std::int64_t size = site.accelerators;
+    const FabricLevel& inside = site.levels.back();
+    const bool has_network = site.levels.size() > 1;
+    FabricLevel top;
+    top.name = d.link.empty() ? "link" : d.link;
+    top.accelerators = all;
+    top.bandwidth = has_network ? inside.bandwidth : *bandwidth / static_cast<double>(size);
+    top.efficiency = has_network ? inside.efficiency : 1;
+    top.oversubscription =
+        std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(size)) / *bandwidth);
+    top.latency = *round_trip / 2;
+    if (transport.packet_drop_rate > 0 || transport.window) top.transport = transport;
+    site.levels.push_back(std::move(top));
+  }
+  cluster.levels = sites.front().levels;
+  if (std::ranges::any_of(sites, [&](const Cluster& s) { return !alike(s, sites.front()); })) {
+    if (of_text.size() > kMaxDifferingSites) {
+      return bad_input(std::to_string(of_text.size()) + " sites that differ", "sites",
+                       "at most " + std::to_string(kMaxDifferingSites));
+    }
+    for (std::size_t i = 1; i < of_text.size(); ++i) {
+      const Cluster& s = sites[of_text[i]];
+      cluster.further_sites.push_back(
+          {.name = s.accelerator.name + ":" + std::to_string(s.accelerators),
+           .accelerator = s.accelerator,
+           .accelerators_per_node = s.accelerators_per_node,
+           .levels = s.levels,
+           .host_path = s.host_path});
+    }
+    for (const Cluster& site : sites) {
+      for (const std::string& assumed : site.assumed) {
+        if (std::ranges::find(cluster.assumed, assumed) == cluster.assumed.end()) {
+          cluster.assumed.push_back(assumed);
+        }
+      }
+    }
+  }
   if (!d.transport) {
     cluster.assumed.push_back(
         transport.packet_drop_rate > 0

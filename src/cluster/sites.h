@@ -6,7 +6,9 @@
 //   oversubscription = accelerators of a site * bandwidth * efficiency / bandwidth of the link
 //
 // (at least 1), so that a cut which few accelerators cross gives each of them more
-// (cluster/fabric_level.h). A site without a network of its own divides the link evenly.
+// (cluster/fabric_level.h). A site without a network of its own divides the link evenly. Sites may
+// differ in size, accelerator, nodes and network: each then sees the link in this way, and what
+// crosses it takes as long as at the slower end.
 #pragma once
 
 #include <string_view>

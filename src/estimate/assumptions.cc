@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -66,15 +67,31 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
   const Model& held = as_held ? *as_held : scenario.model;
   add(held.assumed);
   add(scenario.cluster.assumed);
-  const KernelParameters& kernels = context.kernels.parameters();
-  for (const KernelAssumption& a : kernels.assumed) {
-    if (a.concerns(scenario.training.precision, plan.attention)) out.push_back(a.text);
+  const auto add_once = [&](std::string line) {
+    if (std::ranges::find(out, line) == out.end()) out.push_back(std::move(line));
+  };
+  CostCache& cache = step.priced->cache;
+  for (std::size_t site = 0; site < cache.sites(); ++site) {
+    const KernelParameters& kernels = cache.at_site(site).context().kernels.parameters();
+    for (const KernelAssumption& a : kernels.assumed) {
+      if (a.concerns(scenario.training.precision, plan.attention)) add_once(a.text);
+    }
   }
   add(context.assumed);
-  if (std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
-                                              scenario.training.precision, kernels);
-      !padded.empty()) {
-    out.push_back(std::move(padded));
+  for (std::size_t site = 0; site < cache.sites(); ++site) {
+    std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
+                                            scenario.training.precision,
+                                            cache.at_site(site).context().kernels.parameters());
+    if (!padded.empty()) add_once(std::move(padded));
+  }
+  if (!step.costs.sites.empty() && step.costs.device_site.empty()) {
+    for (std::size_t site = 0; site < cache.sites(); ++site) {
+      if (&cache.at_site(site) != step.costs.cache) continue;
+      add_once(
+          fmt::format("all replicas take the time of those in {}, the slowest site, for whose "
+                      "gradients they wait",
+                      name_of(scenario.cluster, site)));
+    }
   }
   for (std::string note : {attention_note(step, e), documents_note(step), learning_note(plan)}) {
     if (!note.empty()) out.push_back(std::move(note));

@@ -49,9 +49,21 @@ Verdict verdict(const MemoryReport& memory, ByteCount capacity) {
   return memory.peak <= capacity ? Verdict::tight : Verdict::does_not_fit;
 }
 
+FlopsPerSecond peak_of(const Cluster& cluster, NumberFormat precision) {
+  if (cluster.further_sites.empty()) {
+    return *cluster.accelerator.peak(precision) * static_cast<double>(cluster.accelerators);
+  }
+  FlopsPerSecond sum;
+  for (std::size_t site = 0; site < site_count(cluster); ++site) {
+    sum += *at_site(cluster, site).accelerator.peak(precision) *
+           static_cast<double>(accelerators_of(cluster, site));
+  }
+  return sum;
+}
+
 Estimate estimate(const PredictedStep& predicted) {
   const CostCache& cache = predicted.priced->cache;
-  const Cluster& cluster = cache.context().cluster;
+  const Cluster& cluster = predicted.cluster();
   const StepCosts& step = predicted.costs;
   const Plan& plan = step.plan;
   const auto& [lowered, timeline, window, time] = predicted.folded;
@@ -62,9 +74,9 @@ Estimate estimate(const PredictedStep& predicted) {
   out.software = cache.context().software.name;
   out.gpus = static_cast<int>(cluster.accelerators);
   out.microbatches = step.shape.microbatches;
-  out.memory_capacity = static_cast<ByteCount>(cluster.accelerator.memory.capacity.value());
   double recomputed = 0;
   Picoseconds latest;
+  ByteCount least_room = 0;
   for (int device = 0; device < step.shape.devices; ++device) {
     StageReport stage;
     for (int c = 0; c < step.chunks_held(); ++c) {
@@ -79,6 +91,10 @@ Estimate estimate(const PredictedStep& predicted) {
     stage.memory = stage_memory(step, device);
     stage.memory.moment = moment_in_words(step, device, stage.memory);
     stage.memory.rank_class = rank_class_in_words(step, device);
+    stage.memory_capacity = static_cast<ByteCount>(step.memory_capacity(device).value());
+    if (!step.device_site.empty()) {
+      stage.site = name_of(cluster, step.device_site[static_cast<std::size_t>(device)]);
+    }
     // The stage that ends last; of steps without a flush the one that is occupied longest.
     const StepWindow& w = window[static_cast<std::size_t>(device)];
     const Picoseconds end = plan.overlap.optimizer ? w.until - w.from : stage.end;
@@ -86,16 +102,23 @@ Estimate estimate(const PredictedStep& predicted) {
       latest = end;
       out.critical_stage = device;
     }
-    out.pessimistic_memory = std::max(out.pessimistic_memory, stage.memory.pessimistic);
-    if (stage.memory.peak > out.peak_memory) {
+    out.verdict = std::max(out.verdict, verdict(stage.memory, stage.memory_capacity));
+    // The fullest stage; where accelerators differ in memory, the one with the least room.
+    const auto room = [](const StageReport& s) { return s.memory_capacity - s.memory.peak; };
+    const auto least = [](const StageReport& s) {
+      return s.memory_capacity - s.memory.pessimistic;
+    };
+    if (device == 0 ||
+        room(stage) < room(out.stages[static_cast<std::size_t>(out.peak_memory_stage)])) {
       out.peak_memory = stage.memory.peak;
+      out.memory_capacity = stage.memory_capacity;
       out.peak_memory_stage = device;
     }
+    if (device == 0 || least(stage) < least_room) {
+      least_room = least(stage);
+      out.pessimistic_memory = stage.memory.pessimistic;
+    }
     out.stages.push_back(std::move(stage));
-  }
-  out.verdict = Verdict::fits;
-  for (const StageReport& stage : out.stages) {
-    out.verdict = std::max(out.verdict, verdict(stage.memory, out.memory_capacity));
   }
   const StepWindow& critical_window = window[static_cast<std::size_t>(out.critical_stage)];
   out.breakdown = attribute(lowered.graph, timeline, static_cast<std::uint32_t>(out.critical_stage),
@@ -104,10 +127,11 @@ Estimate estimate(const PredictedStep& predicted) {
 
   const double sequences = static_cast<double>(out.training.global_batch);
   const Flops model_work = sequences * model_flops_of_a_sequence(predicted, AttentionCount::full);
+  const double mean_microbatches =
+      sequences / static_cast<double>(plan.dp) / static_cast<double>(plan.micro_batch);
   const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
-  const Flops hardware_work =
-      model_work + Flops(recomputed * ranks_per_stage * step.shape.microbatches);
-  const FlopsPerSecond peak = *cluster.accelerator.peak(out.training.precision) * out.gpus;
+  const Flops hardware_work = model_work + Flops(recomputed * ranks_per_stage * mean_microbatches);
+  const FlopsPerSecond peak = peak_of(cluster, out.training.precision);
   out.achieved_per_gpu = model_work / out.step_time / out.gpus;
   out.mfu = (model_work / out.step_time) / peak;
   out.hfu = (hardware_work / out.step_time) / peak;
@@ -130,6 +154,14 @@ Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
   Estimate out = estimate(step);
   out.interval =
       interval(errors, out.step_time, step.model(), step.cluster(), out.training, out.software);
+  // Where sites differ: what both the errors of its accelerator and of the others allow.
+  for (std::size_t site = 1; site < site_count(step.cluster()); ++site) {
+    const StepTimeInterval other =
+        interval(errors, out.step_time, step.model(), at_site(step.cluster(), site), out.training,
+                 out.software);
+    out.interval.low = std::min(out.interval.low, other.low);
+    out.interval.high = std::max(out.interval.high, other.high);
+  }
   out.assumed = assumptions(step, out);
   return out;
 }

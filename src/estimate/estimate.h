@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "cluster/cluster.h"
 #include "cost/memory/memory.h"
 #include "estimate/uncertainty.h"
 #include "lower/step_category.h"
 #include "outcome/enum_names.h"
 #include "plan/plan.h"
+#include "units/number_format.h"
+#include "units/quantity.h"
 
 namespace orrery {
 
@@ -19,9 +22,11 @@ template <>
 inline constexpr char kWordSeparator<Verdict> = '-';  // "does-not-fit"
 
 struct StageReport {
-  std::vector<int> layers;  // layers of each chunk of this stage
-  MemoryReport memory;      // expected composition and peak, per rank of this stage
-  Picoseconds forward;      // one microbatch, all chunks
+  std::vector<int> layers;        // layers of each chunk of this stage
+  std::string site;               // where the sites of the cluster differ and stages divide them
+  MemoryReport memory;            // expected composition and peak, per rank of this stage
+  ByteCount memory_capacity = 0;  // of its smallest accelerator
+  Picoseconds forward;            // one microbatch, all chunks
   Picoseconds backward;
   Picoseconds busy;  // computing stream, whole step
   Picoseconds end;   // when its last gradient is ready
@@ -51,10 +56,10 @@ struct Estimate {
   Breakdown breakdown;  // of the critical stage; total() == step_time
   int critical_stage = 0;
   std::vector<StageReport> stages;
-  ByteCount peak_memory = 0;  // worst stage, expected
+  ByteCount peak_memory = 0;  // expected, of the stage with the least room
   int peak_memory_stage = 0;
-  ByteCount pessimistic_memory = 0;  // of the stage where that is most
-  ByteCount memory_capacity = 0;
+  ByteCount pessimistic_memory = 0;  // of the stage where that leaves the least room
+  ByteCount memory_capacity = 0;     // of an accelerator of peak_memory_stage
   Verdict verdict = Verdict::fits;
   std::string bottleneck;            // one sentence
   std::vector<std::string> assumed;  // every default that was filled in
@@ -68,6 +73,9 @@ Estimate estimate(const PredictedStep& step, const Uncertainty& errors);
 // The derivations of step time, MFU, HFU, tokens/s, memory and every line of the breakdown; `e` is
 // the estimate of `step`.
 std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e);
+
+// Of all accelerators together; each must have the format.
+FlopsPerSecond peak_of(const Cluster& cluster, NumberFormat precision);
 
 // fits: even with the pessimistic allocator; tight: only with the expected one.
 Verdict verdict(const MemoryReport& memory, ByteCount capacity);

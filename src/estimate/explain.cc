@@ -21,11 +21,12 @@ std::string recomputation(const Plan& plan) {
 std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const Plan& p = e.plan;
   const Accelerator& a = step.cluster().accelerator;
+  const bool alike = step.cluster().further_sites.empty();
   const double sequences = static_cast<double>(e.training.global_batch);
   const auto length = static_cast<double>(e.training.sequence_length);
   const Flops per_sequence = model_flops_of_a_sequence(step, AttentionCount::full);
   const Flops total = per_sequence * sequences;
-  const FlopsPerSecond peak = *a.peak(e.training.precision);
+  const FlopsPerSecond peak = peak_of(step.cluster(), e.training.precision) / e.gpus;
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
   const StageReport& fullest = e.stages[static_cast<std::size_t>(e.peak_memory_stage)];
   std::vector<Derivation> out;
@@ -90,7 +91,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
                              to_text(peak)),
                  fmt::format("{:.2f} %", 100 * e.mfu),
                  "dense " + std::string(to_text(e.training.precision)) + " peak of " + a.name +
-                     ": " + a.provenance.source});
+                     ": " + a.provenance.source + (alike ? "" : "; mean over all sites")});
   out.push_back(
       {"hfu",
        "(model FLOPs + recomputed FLOPs) / (step time x GPUs x peak); all pairs of tokens "

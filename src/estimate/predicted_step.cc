@@ -12,6 +12,7 @@ namespace {
 
 CostContext with_kernel_times(CostContext context, const Scenario& scenario) {
   context.kernel_times = scenario.kernel_times;
+  for (CostContext& site : context.further_sites) site.kernel_times = scenario.kernel_times;
   if (context.kernel_times != nullptr) {
     context.assumed.push_back(context.kernel_times->source());
   }

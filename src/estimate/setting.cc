@@ -144,14 +144,31 @@ Result<Value> changed(const Value& old, std::span<const std::string_view> keys, 
   return bad_input("has no field '" + std::string(keys.front()) + "'", change.where);
 }
 
-// A cluster with all fields, also of its levels: a default within a list can be multiplied.
-Value whole(const Cluster& cluster) {
-  Value out = fields_of(&cluster).write_all(cluster);
+// A cluster or a site with all fields, also of its levels: a default within a list can be multiplied.
+template <class Part>
+Value whole(const Part& part) {
+  Value out = fields_of(&part).write_all(part);
   Value levels = Value::list();
-  for (const FabricLevel& level : cluster.levels) {
+  for (const FabricLevel& level : part.levels) {
     levels.append(fields_of(&level).write_all(level));
   }
   return out.set("levels", std::move(levels));
+}
+
+// What is said of the accelerators or levels of a cluster whose sites differ holds in all of them.
+Result<Value> changed_cluster(const Cluster& cluster, std::span<const std::string_view> keys,
+                              Change& change) {
+  ORRERY_TRY(Value out, changed(whole(cluster), keys, change));
+  if (cluster.further_sites.empty() ||
+      (keys.front() != "accelerator" && keys.front() != "levels")) {
+    return out;
+  }
+  Value sites = Value::list();
+  for (const Site& site : cluster.further_sites) {
+    ORRERY_TRY(Value one, changed(whole(site), keys, change));
+    sites.append(std::move(one));
+  }
+  return out.set("further_sites", std::move(sites));
 }
 
 // Reads a section again, with the change made.
@@ -172,7 +189,7 @@ Result<void> change_field(Scenario& scenario, std::string_view field, Change& ch
                      name_hint(field, known));
   }
   if (keys.front() == "cluster") {
-    ORRERY_TRY(const Value value, changed(whole(scenario.cluster), inner, change));
+    ORRERY_TRY(const Value value, changed_cluster(scenario.cluster, inner, change));
     ORRERY_TRY(scenario.cluster,
                read_cluster(Document{std::string(kOption), value}, Catalog::built_in()));
     return {};

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "cost/collective/token_exchange.h"
 
@@ -32,51 +35,70 @@ Bytes leaving(const Communication& c, const GroupShape& group, int inner) {
   return Bytes(0);
 }
 
+// Where the ranks of a site lie, and what its levels are.
+struct View {
+  std::span<const Group> groups;
+  std::vector<FabricLevel> levels;
+};
+
+// Levels are counted from the outside where sites differ, so that the link is one of them.
 class Counter {
  public:
-  Counter(std::span<const Group> groups, std::size_t levels, std::size_t devices)
-      : groups_(groups),
-        levels_(levels),
-        devices_(static_cast<double>(devices)),
-        bytes_(groups.size() + 1, std::vector<Bytes>(levels)) {}
+  Counter(std::vector<View> views, std::size_t devices)
+      : views_(std::move(views)), devices_(static_cast<double>(devices)) {
+    for (const View& view : views_) levels_ = std::max(levels_, view.levels.size());
+    bytes_.assign(groups().size() + 1, std::vector<Bytes>(levels_));
+  }
 
-  // What `devices` of the pipeline's devices do.
-  void add(const OperationPart& part, double devices) {
+  // What `devices` of the pipeline's devices, in that site, do.
+  void add(const OperationPart& part, std::size_t site, double devices) {
     const double share = devices / devices_;
+    const std::size_t inside = levels_ - views_[site].levels.size();
     if (const auto* message = std::get_if<Message>(&part.what)) {
-      for (std::size_t l = 0; l <= message->level && l < levels_; ++l) {
+      for (std::size_t l = 0; l <= inside + message->level && l < levels_; ++l) {
         bytes_.back()[l] += message->bytes * share;
       }
     }
     if (const auto* c = std::get_if<Communication>(&part.what)) {
-      const GroupShape& group = groups_[c->group.value()].shape;
+      const GroupShape& group = views_[site].groups[c->group.value()].shape;
       for (std::size_t l = 0; l < group.members.size(); ++l) {
         const int inner = l == 0 ? 1 : group.members[l - 1];
-        bytes_[c->group.value()][l] += leaving(*c, group, inner) * (share * c->times / c->pieces);
+        bytes_[c->group.value()][inside + l] +=
+            leaving(*c, group, inner) * (share * c->times / c->pieces);
       }
     }
   }
 
-  [[nodiscard]] StepTraffic traffic(const std::vector<FabricLevel>& levels, Seconds step) && {
+  [[nodiscard]] StepTraffic traffic(Seconds step) && {
     StepTraffic out;
     for (std::size_t l = 0; l < levels_; ++l) {
-      LevelTraffic row{.level = levels[l].name, .bytes = Bytes(0)};
+      LevelTraffic row{.level = "", .bytes = Bytes(0)};
       for (const std::vector<Bytes>& axis : bytes_) row.bytes += axis[l];
-      row.use = row.bytes / delivery(levels[l]).rate / step;
+      for (const View& view : views_) {
+        const std::size_t inside = levels_ - view.levels.size();
+        if (l < inside) continue;
+        const FabricLevel& level = view.levels[l - inside];
+        if (row.level.find(level.name) == std::string::npos) {
+          row.level += (row.level.empty() ? "" : ", ") + level.name;
+        }
+        row.use = std::max(row.use, row.bytes / delivery(level).rate / step);
+      }
       out.levels.push_back(std::move(row));
     }
     for (std::size_t g = 0; g < bytes_.size(); ++g) {
       const bool sends = std::ranges::any_of(bytes_[g], [](Bytes b) { return b > Bytes(0); });
       if (!sends) continue;
       out.axes.push_back(
-          {g < groups_.size() ? groups_[g].label : "pipeline", std::move(bytes_[g])});
+          {g < groups().size() ? groups()[g].label : "pipeline", std::move(bytes_[g])});
     }
     return out;
   }
 
  private:
-  std::span<const Group> groups_;
-  std::size_t levels_;
+  [[nodiscard]] std::span<const Group> groups() const { return views_.front().groups; }
+
+  std::vector<View> views_;
+  std::size_t levels_ = 0;
   double devices_;
   std::vector<std::vector<Bytes>> bytes_;  // by group and level; the last of messages
 };
@@ -86,18 +108,40 @@ class Counter {
 Result<StepTraffic> traffic(const PredictedStep& step) {
   ORRERY_TRY(const StepGraph expanded, step_graph(step.costs, Folding::expanded));
   const Graph& graph = expanded.graph;
-  const std::vector<FabricLevel>& levels = step.cluster().levels;
-  std::vector<double> devices(graph.operations().size());  // that do an operation, over the step
+  const StepCosts& costs = step.costs;
+  std::vector<View> views;
+  std::size_t site_of_all = 0;  // where replicas lie across sites, the one that stands for them
+  for (std::size_t site = 0; site < site_count(step.cluster()); ++site) {
+    const StepCosts& seen = costs.sites.empty() ? costs : costs.sites[site];
+    views.push_back({seen.layout->groups, at_site(step.cluster(), site).levels});
+    if (seen.cache == costs.cache) site_of_all = site;
+  }
+  const auto site_of = [&](StreamIndex stream) {
+    return costs.device_site.empty()
+               ? site_of_all
+               : costs.device_site[graph.streams()[stream.value()].rank_class];
+  };
+  // By site, the devices that do an operation, over the step.
+  std::vector<std::vector<double>> devices(views.size(),
+                                           std::vector<double>(graph.operations().size()));
   for (std::size_t n = 0; n < graph.size(); ++n) {
     const NodeIndex node(n);
-    const auto others = static_cast<double>(graph.rendezvous_streams(node).size());
-    devices[graph.operation_index(node).value()] += 1 + others;
+    const std::size_t operation = graph.operation_index(node).value();
+    devices[site_of(graph.stream(node))][operation] += 1;
+    for (const StreamIndex other : graph.rendezvous_streams(node)) {
+      devices[site_of(other)][operation] += 1;
+    }
   }
-  Counter counter(graph.groups(), levels.size(), expanded.gradients_ready.size());
-  for (std::size_t o = 0; o < devices.size(); ++o) {
-    for (const OperationPart& part : graph.operations()[o].parts) counter.add(part, devices[o]);
+  Counter counter(std::move(views), expanded.gradients_ready.size());
+  for (std::size_t site = 0; site < devices.size(); ++site) {
+    for (std::size_t o = 0; o < devices[site].size(); ++o) {
+      if (devices[site][o] == 0) continue;
+      for (const OperationPart& part : graph.operations()[o].parts) {
+        counter.add(part, site, devices[site][o]);
+      }
+    }
   }
-  return std::move(counter).traffic(levels, step.folded.time.seconds());
+  return std::move(counter).traffic(step.folded.time.seconds());
 }
 
 }  // namespace orrery

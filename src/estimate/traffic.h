@@ -32,7 +32,8 @@ struct StepTraffic {
 //   all-to-all: the payload's share of the ranks outside the unit, (n - m) / n;
 //   tokens to experts: one copy for each unit that needs it (cost/collective/token_exchange.h)
 //
-// a rank. Errors: a step whose expanded graph is too large (lower/step_graph.h).
+// a rank. Where sites differ, levels are counted from the link inwards; what crosses between stages on
+// two sites is counted at the slower end. Errors: a step whose expanded graph is too large (lower/step_graph.h).
 Result<StepTraffic> traffic(const PredictedStep& step);
 
 }  // namespace orrery

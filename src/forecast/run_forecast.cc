@@ -474,6 +474,7 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
                              const std::optional<FailureRates>& failures, const Catalog& catalog,
                              const ForecastWork& work) {
   ORRERY_RETURN_IF_ERROR(check(question));
+  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "a run"));
   RunForecast out;
   out.assumed = step.defaults;
   ORRERY_TRY(const Seconds taken, step_time_of(out, step, estimate, question, catalog, work));

@@ -265,6 +265,7 @@ double figure(RunObjective objective, const RankedRun& run) {
 Result<RunSearchResult> search_runs(const Scenario& scenario, const RunSearchQuestion& question,
                                     const SearchOptions& options, const Catalog& catalog) {
   ORRERY_RETURN_IF_ERROR(check_run_search(question, scenario, catalog));
+  ORRERY_RETURN_IF_ERROR(check_alike(scenario.cluster, "a run"));
   std::vector<std::int64_t> sizes = question.sizes;
   if (sizes.empty()) sizes.push_back(scenario.cluster.accelerators);
   std::ranges::sort(sizes, std::greater());

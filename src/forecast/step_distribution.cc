@@ -236,6 +236,7 @@ Result<Variability> variability_of(const StepQuestion& question, const Catalog& 
 Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,
                                            const StepQuestion& question, const Catalog& catalog,
                                            int threads, const Progressed& progressed) {
+  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "the distribution of a step"));
   const VaryingStep work(step);
   ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
   StepDistribution out;
@@ -304,6 +305,7 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
 Result<StepTimes> sampled_step_times(const PredictedStep& step, Seconds predicted,
                                      const StepQuestion& question, const Catalog& catalog,
                                      int threads, const Progressed& progressed) {
+  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "the distribution of a step"));
   const VaryingStep work(step);
   ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
   auto [times, scale] =

@@ -352,6 +352,7 @@ Result<Architecture> read_catalog_model(const std::string& name, const Catalog& 
 
 Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
                                      const Catalog& catalog) {
+  ORRERY_RETURN_IF_ERROR(check_alike(scenario.cluster, "the launch of a framework"));
   if (architecture_of(scenario.model) == nullptr) {
     return unsupported(scenario.model.name + " is not a transformer, which " +
                            std::string(framework) + " would train",

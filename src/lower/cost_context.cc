@@ -31,14 +31,11 @@ void add_host_path(const Cluster& cluster, const HostPath& measured,
 
 }  // namespace
 
-Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 SoftwareProfile software) {
-  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
-  return cost_context(cluster, catalog, conditions, std::move(software));
-}
+namespace {
 
-Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 const TrainingConditions& conditions, SoftwareProfile software) {
+// Of a cluster that is all alike.
+Result<CostContext> context_of(const Cluster& cluster, const Catalog& catalog,
+                               const TrainingConditions& conditions, SoftwareProfile software) {
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ORRERY_TRY(CollectiveParameters collectives,
              load_collective_parameters(catalog, cluster.accelerator.architecture));
@@ -51,6 +48,32 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
       std::move(loaded),      KernelModel(under_training(std::move(kernels), conditions, cluster)),
       std::move(collectives), std::move(assumed),
       std::move(software),    cluster.levels};
+}
+
+}  // namespace
+
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 SoftwareProfile software) {
+  ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
+  return cost_context(cluster, catalog, conditions, std::move(software));
+}
+
+Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
+                                 const TrainingConditions& conditions, SoftwareProfile software) {
+  ORRERY_TRY(CostContext out, context_of(at_site(cluster, 0), catalog, conditions, software));
+  std::int64_t first_rank = 0;
+  for (std::size_t site = 1; site < site_count(cluster); ++site) {
+    first_rank += accelerators_of(cluster, site - 1);
+    ORRERY_TRY(CostContext further,
+               context_of(at_site(cluster, site), catalog, conditions, software));
+    further.first_rank = first_rank;
+    for (const std::string& line : further.assumed) {
+      if (std::ranges::find(out.assumed, line) == out.assumed.end()) out.assumed.push_back(line);
+    }
+    out.further_sites.push_back(std::move(further));
+  }
+  out.cluster.further_sites = cluster.further_sites;
+  return out;
 }
 
 CommunicationInterference CostContext::interference(CollectiveKind kind, Bytes payload,

@@ -2,6 +2,7 @@
 // network, what the framework makes of operators.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct CostContext {
   SoftwareProfile software;
   std::vector<FabricLevel> pairwise;  // the levels as two ranks alone on them see them
   std::shared_ptr<KernelTimes> kernel_times = nullptr;  // instead of those of `kernels`
+  std::int64_t first_rank = 0;                          // of its site, where sites differ
+  std::vector<CostContext> further_sites{};             // as Cluster::further_sites
 
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {
@@ -42,7 +45,8 @@ struct CostContext {
                                                        const GroupShape& group) const;
 };
 
-// Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h). Errors:
+// Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h), of every
+// site where sites differ. Errors:
 // the catalog lacks kernel or collective parameters for this accelerator, or training conditions.
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  SoftwareProfile software = {});

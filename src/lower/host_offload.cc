@@ -1,6 +1,5 @@
 #include "lower/host_offload.h"
 
-#include "lower/price.h"
 #include "lower/step_category.h"
 #include "lower/step_stream.h"
 
@@ -24,7 +23,7 @@ NodeIndex HostOffload::copy(std::uint32_t device, StepStream stream, Category ca
                       .category = index(category),
                       .name = builder_.intern(name),
                       .parts = {{.what = what}}};
-  const Picoseconds time = price(operation.parts, step_.layout->groups, step_.cache->context());
+  const Picoseconds time = step_.at(static_cast<int>(device)).price(operation.parts);
   const NodeSpec spec{builder_.intern(std::move(operation)), orrery::stream(device, stream), time,
                       instance};
   return after ? builder_.add(spec, {*after}) : builder_.add(spec);

@@ -111,6 +111,14 @@ void append(std::vector<std::int64_t>& key, const GroupShape& group) {
 
 }  // namespace
 
+CostCache::CostCache(const Model& model, const Training& training, CostContext context)
+    : model_(model), training_(training), context_(std::move(context)) {
+  for (CostContext& site : context_.further_sites) {
+    further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site)));
+  }
+  context_.further_sites.clear();
+}
+
 RowDivision CostCache::rows(const Plan& plan) const {
   // Ranks that send each other tokens wait in every layer.
   const bool each = reduces_each_microbatch(plan, context_.software) || plan.ep > 1;
@@ -121,7 +129,8 @@ const RankLayout& CostCache::layout(const Plan& plan) {
   Key key = mesh_key(plan);
   const std::scoped_lock lock(mutex_);
   auto& slot = layouts_[std::move(key)];
-  if (!slot) slot = std::make_unique<RankLayout>(rank_layout(plan, context_.cluster));
+  if (!slot)
+    slot = std::make_unique<RankLayout>(rank_layout(plan, context_.cluster, context_.first_rank));
   return *slot;
 }
 

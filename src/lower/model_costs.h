@@ -42,11 +42,16 @@ struct ModelCosts {
   std::vector<PassTotals> before;  // before[l]: sum over layers 0..l-1
 };
 
-// The cost context and block costs of one scenario; thread-safe.
+// The cost context and block costs of one scenario; thread-safe. Where sites of the cluster differ,
+// it is that of the first, with one for each of the others.
 class CostCache {
  public:
   // Keeps references: model and training must outlive the cache.
   CostCache(const Model& model, const Training& training, CostContext context);
+
+  // 1 where all of the cluster is alike.
+  [[nodiscard]] std::size_t sites() const { return 1 + further_sites_.size(); }
+  CostCache& at_site(std::size_t site) { return site == 0 ? *this : *further_sites_[site - 1]; }
 
   // Costs under this plan with that recomputation; the reference stays valid. Only a schedule that
   // splits the backward should ask for the halves: they cost as much again to price.
@@ -71,6 +76,7 @@ class CostCache {
   const Training& training_;
   CostContext context_;
   std::unique_ptr<DocumentRows> documents_;
+  std::vector<std::unique_ptr<CostCache>> further_sites_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;

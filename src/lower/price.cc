@@ -100,16 +100,7 @@ Seconds price(const Activity& activity, std::span<const Group> groups, const Cos
 
 Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
                   const CostContext& context) {
-  Picoseconds sum;
-  Seconds open;
-  for (const OperationPart& part : parts) {
-    if (part.rounding == OperationPart::Rounding::own) {
-      sum += round_to_picoseconds(open);
-      open = Seconds(0);
-    }
-    open += price(part.what, groups, context);
-  }
-  return sum + round_to_picoseconds(open);
+  return sum_of_parts(parts, [&](const Activity& what) { return price(what, groups, context); });
 }
 
 std::vector<double> priced_durations(const Graph& graph, const CostContext& context) {

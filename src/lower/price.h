@@ -36,6 +36,21 @@ Seconds price(const Activity& activity, std::span<const Group> groups, const Cos
 Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
                   const CostContext& context);
 
+// The same with another price of each activity.
+template <class PriceOf>
+Picoseconds sum_of_parts(const OperationParts& parts, PriceOf price_of) {
+  Picoseconds sum;
+  Seconds open;
+  for (const OperationPart& part : parts) {
+    if (part.rounding == OperationPart::Rounding::own) {
+      sum += round_to_picoseconds(open);
+      open = Seconds(0);
+    }
+    open += price_of(part.what);
+  }
+  return sum + round_to_picoseconds(open);
+}
+
 // The durations of all nodes: of those whose operations have parts, their price; of the others,
 // what the graph says.
 std::vector<double> priced_durations(const Graph& graph, const CostContext& context);

@@ -38,9 +38,14 @@ std::vector<Span> taken(const std::vector<Span>& pool, std::int64_t skip, std::i
   return out;
 }
 
+// Of a rank among units of `size`; those before rank 0 have negative numbers.
+std::int64_t unit(std::int64_t rank, std::int64_t size) {
+  return rank < 0 ? -1 - (-1 - rank) / size : rank / size;
+}
+
 }  // namespace
 
-RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
+RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t first_rank) {
   std::vector<std::int64_t> domain;
   for (const FabricLevel& level : cluster.levels) domain.push_back(level.accelerators);
 
@@ -119,14 +124,16 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster) {
   GroupShape peers;
   add("peers of secondary shards", peers, taken(replicas, secondary, shard / secondary));
   for (std::int64_t i = 0; i < plan.pp; ++i) {
-    const std::int64_t from = i * pp.stride;
-    const std::int64_t to = (i + 1) % plan.pp * pp.stride;
+    const std::int64_t from = i * pp.stride - first_rank;
+    const std::int64_t to = (i + 1) % plan.pp * pp.stride - first_rank;
     std::size_t level = 0;
-    while (level + 1 < domain.size() && from / domain[level] != to / domain[level]) ++level;
+    while (level + 1 < domain.size() && unit(from, domain[level]) != unit(to, domain[level])) {
+      ++level;
+    }
     out.boundary_level.push_back(level);
-    const std::int64_t unit = level == 0 ? 1 : domain[level - 1];
+    const std::int64_t inside = level == 0 ? 1 : domain[level - 1];
     out.boundary_crossing.push_back(
-        std::min(1.0, static_cast<double>(pp.stride) / static_cast<double>(unit)));
+        std::min(1.0, static_cast<double>(pp.stride) / static_cast<double>(inside)));
   }
   return out;
 }

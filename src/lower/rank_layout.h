@@ -62,8 +62,10 @@ struct RankLayout {
   std::vector<std::vector<RankSpan>> spans;  // of each group, from the fastest outwards
 };
 
-// The plan must be complete and valid.
-RankLayout rank_layout(const Plan& plan, const Cluster& cluster);
+// The plan must be complete and valid. Units of a level are counted from `first_rank`: of a cluster
+// as a site of it sees it (cluster/cluster.h), that of the site; boundaries between stages outside
+// that site then mean nothing.
+RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t first_rank = 0);
 
 // The ranks of the group that `rank` is in. Of the end stages: of those of its pipeline, even if it
 // is not one of them.

@@ -14,53 +14,58 @@ OperationIndex ShardCommunications::operation(NodeKind kind, Category category,
                                    .parts = std::move(parts)});
 }
 
-PricedOperation ShardCommunications::priced(NodeKind kind, Category category, std::string_view name,
+PricedOperation ShardCommunications::priced(const StepCosts& costs, NodeKind kind,
+                                            Category category, std::string_view name,
                                             OperationParts parts) {
-  const Picoseconds time = price(parts, step_.layout->groups, step_.cache->context());
+  const Picoseconds time = costs.price(parts);
   return {time, operation(kind, category, name, std::move(parts))};
 }
 
-PricedOperation ShardCommunications::gather(OperationParts parts) {
-  return priced(NodeKind::collective, Category::exposed_dp, "gather parameters", std::move(parts));
+PricedOperation ShardCommunications::gather(const StepCosts& costs, OperationParts parts) {
+  return priced(costs, NodeKind::collective, Category::exposed_dp, "gather parameters",
+                std::move(parts));
 }
 
-PricedOperation ShardCommunications::reduction(OperationParts parts) {
-  return priced(NodeKind::collective, Category::exposed_dp, "reduce gradients", std::move(parts));
+PricedOperation ShardCommunications::reduction(const StepCosts& costs, OperationParts parts) {
+  return priced(costs, NodeKind::collective, Category::exposed_dp, "reduce gradients",
+                std::move(parts));
 }
 
-PricedOperation ShardCommunications::buffer_copy(std::string_view name, Bytes moved) {
+PricedOperation ShardCommunications::buffer_copy(const StepCosts& costs, std::string_view name,
+                                                 Bytes moved) {
   if (moved <= Bytes(0)) return {};
-  return priced(NodeKind::kernel, Category::elementwise, name, {{.what = memory_bound(moved)}});
+  return priced(costs, NodeKind::kernel, Category::elementwise, name,
+                {{.what = memory_bound(moved)}});
 }
 
-const ShardCommunication& ShardCommunications::of(ShardCommunication& known,
+const ShardCommunication& ShardCommunications::of(ShardCommunication& known, const StepCosts& costs,
                                                   const BlockCost& cost) {
   if (known.known) return known;
   const auto with_listing = [&](OperationParts parts, int tensors) {
-    const Seconds listing = step_.listing(tensors);
+    const Seconds listing = costs.listing(tensors);
     if (listing > Seconds(0)) parts.push_back({.what = StatedTime{listing}});
     return parts;
   };
   const auto gathered = [&](Gather pass) {
-    return with_listing(step_.gather_parts(cost.trained, cost.frozen, pass), cost.weight_tensors);
+    return with_listing(costs.gather_parts(cost.trained, cost.frozen, pass), cost.weight_tensors);
   };
   const auto copied = [&](Gather pass) {
     const double parameters = cost.trained.all() + cost.frozen.all();
-    return buffer_copy("copy gathered weights", step_.copied_gathered(parameters, pass));
+    return buffer_copy(costs, "copy gathered weights", costs.copied_gathered(parameters, pass));
   };
   const OperationParts once = gathered(Gather::forward);
   OperationParts twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
-  known = {
-      .gather = gather(once),
-      .gather_again = gather(gathered(Gather::backward)),
-      .reduce = reduction(with_listing(step_.reduce_parts(cost.trained), cost.trained_tensors)),
-      .gather_twice = gather(std::move(twice)),
-      .copy_gathered = copied(Gather::forward),
-      .copy_again = copied(Gather::backward),
-      .copy_reduced =
-          buffer_copy("copy gradients to reduce", step_.copied_reduced(cost.trained.all())),
-      .known = true};
+  known = {.gather = gather(costs, once),
+           .gather_again = gather(costs, gathered(Gather::backward)),
+           .reduce = reduction(
+               costs, with_listing(costs.reduce_parts(cost.trained), cost.trained_tensors)),
+           .gather_twice = gather(costs, std::move(twice)),
+           .copy_gathered = copied(Gather::forward),
+           .copy_again = copied(Gather::backward),
+           .copy_reduced = buffer_copy(costs, "copy gradients to reduce",
+                                       costs.copied_reduced(cost.trained.all())),
+           .known = true};
   return known;
 }
 

@@ -1,6 +1,9 @@
 // Data-parallel communication of the blocks of a step, priced once each, as operations of its graph.
+// Costs are those of the device (StepCosts::at).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -26,29 +29,37 @@ struct ShardCommunication {
 class ShardCommunications {
  public:
   ShardCommunications(const StepCosts& step, GraphBuilder& builder)
-      : step_(step), builder_(builder), blocks_(step.cache->model().blocks.size()) {}
+      : builder_(builder),
+        distinct_(step.cache->model().blocks.size()),
+        blocks_(distinct_ * std::max<std::size_t>(1, step.sites.size())) {}
 
   OperationIndex operation(NodeKind kind, Category category, std::string_view name,
                            OperationParts parts = {});
   // Of parts that have a price.
-  PricedOperation priced(NodeKind kind, Category category, std::string_view name,
-                         OperationParts parts);
-  PricedOperation gather(OperationParts parts);
-  PricedOperation reduction(OperationParts parts);
+  PricedOperation priced(const StepCosts& costs, NodeKind kind, Category category,
+                         std::string_view name, OperationParts parts);
+  PricedOperation gather(const StepCosts& costs, OperationParts parts);
+  PricedOperation reduction(const StepCosts& costs, OperationParts parts);
 
-  // `cost` is that of the layer's block, recomputed or not.
-  const ShardCommunication& of_layer(std::size_t block, const BlockCost& cost) {
-    return of(blocks_[block], cost);
+  // `cost` is that of the layer's block in that site, recomputed or not.
+  const ShardCommunication& of_layer(std::size_t site, std::size_t block, const StepCosts& costs,
+                                     const BlockCost& cost) {
+    return of(blocks_[site * distinct_ + block], costs, cost);
   }
-  const ShardCommunication& of_embedding() { return of(embedding_, step_.kept->embedding); }
-  const ShardCommunication& of_head() { return of(head_, step_.kept->head); }
+  const ShardCommunication& of_embedding(const StepCosts& costs) {
+    return of(embedding_, costs, costs.kept->embedding);
+  }
+  const ShardCommunication& of_head(const StepCosts& costs) {
+    return of(head_, costs, costs.kept->head);
+  }
 
  private:
-  const ShardCommunication& of(ShardCommunication& known, const BlockCost& cost);
-  PricedOperation buffer_copy(std::string_view name, Bytes moved);
+  const ShardCommunication& of(ShardCommunication& known, const StepCosts& costs,
+                               const BlockCost& cost);
+  PricedOperation buffer_copy(const StepCosts& costs, std::string_view name, Bytes moved);
 
-  const StepCosts& step_;
   GraphBuilder& builder_;
+  std::size_t distinct_;  // blocks of the model
   std::vector<ShardCommunication> blocks_;
   ShardCommunication embedding_, head_;
 };

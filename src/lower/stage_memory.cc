@@ -149,6 +149,15 @@ int communicators(const Plan& plan) {
 }  // namespace
 
 MemoryReport stage_memory(const StepCosts& step, int device) {
+  if (!step.sites.empty() && step.device_site.empty()) {
+    // Replicas of a site with more microbatches may hold more of them.
+    MemoryReport fullest = stage_memory(step.sites.front(), device);
+    for (std::size_t site = 1; site < step.sites.size(); ++site) {
+      const MemoryReport other = stage_memory(step.sites[site], device);
+      if (other.peak > fullest.peak) fullest = other;
+    }
+    return fullest;
+  }
   const InFlight held = held_units(step, device);
   const MemoryFacts& facts = step.cache->context().software.memory;
   MemoryInputs in;
@@ -196,8 +205,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
       blocks.add(block);
     };
     if (stage.head) {
-      backward(step.kept->head, MemoryMoment::head);
-      root += step.kept->head;
+      backward(step.at(device).kept->head, MemoryMoment::head);
+      root += step.at(device).kept->head;
     }
     // Those computed again come first, so their backward comes last.
     for (std::size_t i = stage.layers; i > 0;) {
@@ -210,8 +219,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
       i -= run;
     }
     if (stage.embedding) {
-      backward(step.kept->embedding, MemoryMoment::embedding);
-      root += step.kept->embedding;
+      backward(step.at(device).kept->embedding, MemoryMoment::embedding);
+      root += step.at(device).kept->embedding;
     }
     if (!facts.releases_stage_outputs && !stage.head && step.shape.devices > 1 &&
         step.passes.backward) {

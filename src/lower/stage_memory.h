@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-// O(chunks) if all layers are alike; the words of the report are left empty, for a search asks for
+// Of replicas on sites that differ, the one that holds most. O(chunks) if all layers are alike; the words of the report are left empty, for a search asks for
 // a million of them.
 MemoryReport stage_memory(const StepCosts& step, int device);
 

@@ -1,9 +1,12 @@
 #include "lower/step_costs.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "lower/price.h"
 #include "lower/shard_moves.h"
+#include "plan/site_division.h"
 #include "plan/stage_layers.h"
 
 namespace orrery {
@@ -85,10 +88,14 @@ bool StepCosts::holds_an_end(int device) const {
 
 const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer) const {
   const bool again = layer - stage.first_layer < stage.recomputed;
-  return (again ? recomputed : kept)->blocks[cache->model().layers[layer]];
+  const StepCosts& costs = at(stage);
+  return (again ? costs.recomputed : costs.kept)->blocks[cache->model().layers[layer]];
 }
 
-StepCosts step_costs(CostCache& cache, const Plan& plan) {
+namespace {
+
+// Of a cluster that is all alike.
+StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   const Model& model = cache.model();
   const Training& training = cache.training();
   const CostContext& costs = cache.context();
@@ -194,6 +201,77 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
+// Of a pipeline whose devices lie in these sites.
+void take_stages(StepCosts& out, std::vector<std::size_t> device_site) {
+  out.device_site = std::move(device_site);
+  const std::size_t devices = out.device_site.size();
+  for (std::size_t device = 0; device < devices; ++device) {
+    const std::size_t site = out.device_site[device];
+    const StepCosts& own = out.sites[site];
+    for (int c = 0; c < out.chunks_held(); ++c) {
+      const auto s = static_cast<std::size_t>(
+          out.schedule->virtual_stage(out.shape, static_cast<int>(device), c));
+      out.stages[s] = own.stages[s];
+      out.stages[s].site = site;
+      out.copy[s] = own.copy[s];
+    }
+    out.optimizer[device] = own.optimizer[device];
+    const StepCosts& next = out.sites[out.device_site[(device + 1) % devices]];
+    out.transfer[device] = std::max(own.transfer[device], next.transfer[device]);
+  }
+}
+
+}  // namespace
+
+StepCosts step_costs(CostCache& cache, const Plan& plan) {
+  if (cache.sites() == 1) return costs_of_site(cache, plan);
+  std::vector<StepCosts> sites;
+  for (std::size_t site = 0; site < cache.sites(); ++site) {
+    Plan own = plan;
+    if (!plan.site_microbatches.empty()) own.site_microbatches = {plan.site_microbatches[site]};
+    sites.push_back(costs_of_site(cache.at_site(site), own));
+  }
+  std::vector<std::size_t> devices = device_sites(plan, cache.context().cluster);
+  StepCosts out =
+      devices.empty() ? *std::ranges::max_element(sites, {}, lower_bound) : sites.front();
+  out.plan = plan;
+  out.sites = std::move(sites);
+  if (!devices.empty()) take_stages(out, std::move(devices));
+  if (out.gradient_norm > Picoseconds(0)) out.gradient_norm = out.price(out.gradient_norm_parts());
+  if (out.tied_embedding > Picoseconds(0)) {
+    out.tied_embedding = out.price(out.tied_embedding_parts());
+  }
+  return out;
+}
+
+Seconds StepCosts::price(const Communication& c) const {
+  const auto own = [&](const StepCosts& site) {
+    return orrery::price(c, site.layout->groups[c.group.value()].shape, site.cache->context());
+  };
+  if (sites.empty()) return own(*this);
+  Seconds slowest;
+  for (const StepCosts& site : sites) slowest = std::max(slowest, own(site));
+  return slowest;
+}
+
+Picoseconds StepCosts::price(const OperationParts& parts) const {
+  return sum_of_parts(parts, [&](const Activity& what) {
+    const auto* communication = std::get_if<Communication>(&what);
+    return communication != nullptr ? price(*communication)
+                                    : orrery::price(what, layout->groups, cache->context());
+  });
+}
+
+Bytes StepCosts::memory_capacity(int device) const {
+  const auto of = [](const StepCosts& costs) {
+    return costs.cache->context().cluster.accelerator.memory.capacity;
+  };
+  Bytes least = of(at(device));
+  if (!device_site.empty()) return least;
+  for (const StepCosts& site : sites) least = std::min(least, of(site));
+  return least;
+}
+
 namespace {
 
 ScheduleRequest schedule_shape(const StepCosts& step) {
@@ -261,7 +339,7 @@ Moves fewest_moves(const StepCosts& step) {
 // Data-parallel communication by distinct block, priced once.
 class BlockCommunication {
  public:
-  BlockCommunication(const StepCosts& step, const Moves& moves) : step_(step), moves_(moves) {}
+  explicit BlockCommunication(const Moves& moves) : moves_(moves) {}
   struct Times {
     // Of the reduction behind the last backward what computing beside it cannot hide.
     Picoseconds tail;
@@ -269,30 +347,31 @@ class BlockCommunication {
     Picoseconds communicating;
     Picoseconds lost;  // computing slowed beside it, and copies into and out of its buffers
   };
-  [[nodiscard]] const Times& of(const BlockCost& block) const {
+  // `costs`: those of the stage that has the block (StepCosts::at).
+  [[nodiscard]] const Times& of(const BlockCost& block, const StepCosts& costs) const {
     for (const auto& [known, times] : known_) {
       if (known == &block) return times;
     }
-    return known_.emplace_back(&block, priced(block)).second;
+    return known_.emplace_back(&block, priced(block, costs)).second;
   }
 
  private:
-  [[nodiscard]] Times priced(const BlockCost& block) const {
-    const Picoseconds gather = step_.gather(block.trained, block.frozen, Gather::forward);
-    const Picoseconds again = step_.gather(block.trained, block.frozen, Gather::backward);
-    const Picoseconds reduce = step_.reduce(block.trained);
+  [[nodiscard]] Times priced(const BlockCost& block, const StepCosts& step) const {
+    const Picoseconds gather = step.gather(block.trained, block.frozen, Gather::forward);
+    const Picoseconds again = step.gather(block.trained, block.frozen, Gather::backward);
+    const Picoseconds reduce = step.reduce(block.trained);
     Times out;
     out.communicating =
         gather * moves_.forward + again * moves_.backward + reduce * moves_.reductions;
     out.tail = reduce;
-    if (!step_.replicated()) return out;
+    if (!step.replicated()) return out;
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
-    const Overlap& overlap = step_.plan.overlap;
+    const Overlap& overlap = step.plan.overlap;
     const auto slowed = [&](const BlockPass& pass, Picoseconds beside) {
-      return contention(pass.computing(), beside, step_.data_share_lost);
+      return contention(pass.computing(), beside, step.data_share_lost);
     };
     if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
-    if (!step_.schedule->splits_backward) {
+    if (!step.schedule->splits_backward) {
       const bool beside = overlap.gradient_reduction;
       const Picoseconds backward = beside                     ? slowed(block.backward, reduce)
                                    : overlap.parameter_gather ? slowed(block.backward, again)
@@ -301,20 +380,19 @@ class BlockCommunication {
       // The last reduction begins with what is lost beside it.
       out.tail = std::max(Picoseconds(0), reduce - backward);
     }
-    if (step_.plan.zero >= 3) {
+    if (step.plan.zero >= 3) {
       const double trained = block.trained.all();
       if (gather > Picoseconds(0)) {
         const double all = trained + block.frozen.all();
-        out.lost += step_.copying(step_.copied_gathered(all, Gather::forward)) * moves_.forward +
-                    step_.copying(step_.copied_gathered(all, Gather::backward)) * moves_.backward;
+        out.lost += step.copying(step.copied_gathered(all, Gather::forward)) * moves_.forward +
+                    step.copying(step.copied_gathered(all, Gather::backward)) * moves_.backward;
       }
       if (reduce > Picoseconds(0))
-        out.lost += step_.copying(step_.copied_reduced(trained)) * moves_.reductions;
+        out.lost += step.copying(step.copied_reduced(trained)) * moves_.reductions;
     }
     return out;
   }
 
-  const StepCosts& step_;
   Moves moves_;
   mutable std::vector<std::pair<const BlockCost*, Times>> known_;
 };
@@ -324,7 +402,7 @@ class BlockCommunication {
 Picoseconds lower_bound(const StepCosts& step) {
   const Plan& plan = step.plan;
   const Model& model = step.cache->model();
-  const BlockCommunication communication(step, fewest_moves(step));
+  const BlockCommunication communication(fewest_moves(step));
   const bool split = step.schedule->splits_backward;
   const bool one_way = split || !step.passes.backward;  // what travels last need not come back
   const int m = step.passes_a_chunk();
@@ -371,11 +449,12 @@ Picoseconds lower_bound(const StepCosts& step) {
     for (int c = 0; c < step.chunks_held(); ++c) {
       const auto s = static_cast<std::size_t>(step.schedule->virtual_stage(step.shape, d, c));
       const VirtualStage& stage = step.stages[s];
+      const StepCosts& costs = step.at(stage);
       first = std::min(first, s);
       work += work_of(stage.totals);
       held = held + stage.totals;
       const auto add = [&](const BlockCost& block, int times_over = 1) {
-        const auto& times = communication.of(block);
+        const auto& times = communication.of(block, costs);
         communicating += times.communicating * times_over;
         lost += times.lost * times_over;
         return times.tail;
@@ -383,19 +462,19 @@ Picoseconds lower_bound(const StepCosts& step) {
       Picoseconds first_reduction;
       bool reduces = false;
       if (stage.embedding) {
-        first_reduction = add(step.kept->embedding);
+        first_reduction = add(costs.kept->embedding);
         reduces = true;
       }
-      const bool equal = step.kept->blocks.size() == 1;  // all layers are alike
+      const bool equal = costs.kept->blocks.size() == 1;  // all layers are alike
       const std::size_t distinct = equal ? std::min<std::size_t>(stage.layers, 1) : stage.layers;
       for (std::size_t i = 0; i < distinct; ++i) {
-        const Picoseconds reduction = add(step.kept->blocks[model.layers[stage.first_layer + i]],
+        const Picoseconds reduction = add(costs.kept->blocks[model.layers[stage.first_layer + i]],
                                           equal ? static_cast<int>(stage.layers) : 1);
         if (!reduces) first_reduction = reduction;
         reduces = true;
       }
       if (stage.head) {
-        const Picoseconds reduction = add(step.kept->head);
+        const Picoseconds reduction = add(costs.kept->head);
         if (!reduces) first_reduction = reduction;
       }
       if (!has_tail || first_reduction < tail) tail = first_reduction;
@@ -407,10 +486,12 @@ Picoseconds lower_bound(const StepCosts& step) {
     held.trained += step.vocabulary.trained;
     held.frozen += step.vocabulary.frozen;
     if (reduces_at_once) {
-      tail = step.reduce(held.trained);
+      tail = step.at(d).reduce(held.trained);
       communicating += tail;
     }
-    if (gathers_at_once) communicating += step.gather(held.trained, held.frozen, Gather::forward);
+    if (gathers_at_once) {
+      communicating += step.at(d).gather(held.trained, held.frozen, Gather::forward);
+    }
     const Picoseconds all = work * m + lost;
     // Passes of a divided vocabulary may run while the pipeline fills and drains, and beside the
     // last reduction of a layer.

@@ -2,6 +2,12 @@
 //
 // Filled from block costs by sums, so that a candidate plan costs about a microsecond. Two things
 // are made of it: a lower bound on the step time (a few additions), and the step's graph.
+//
+// Where sites of the cluster differ (cluster/cluster.h), a plan is priced once for each site, as if
+// all of the cluster were like it. Of a pipeline across them, every stage is taken from the prices
+// of its site; of replicas across them, all is taken from those of the site whose step takes longest,
+// by its lower bound, for the others wait for its gradients. What travels between sites takes as long as at the slower
+// end, and a collective across them as long as at the slowest.
 #pragma once
 
 #include <vector>
@@ -19,6 +25,7 @@ struct VirtualStage {
   std::size_t recomputed = 0;  // of these, from the first, under Recompute::full
   bool embedding = false;
   bool head = false;
+  std::size_t site = 0;  // of its device, where the pipeline lies across sites that differ
   PassTotals totals;
 };
 
@@ -47,6 +54,11 @@ struct StepCosts {
   Passes passes;                       // of the workload
   double data_share_lost = 0;          // of computing beside data-parallel communication
   double paired_share_lost = 0;        // beside that of the other pass of a pair
+  // The prices of each site, where sites differ, and, where the pipeline lies across them, the site
+  // of each device. `cache`, `layout`, `kept`, `recomputed` and what is lost are those of one site:
+  // ask at() for those of a device.
+  std::vector<StepCosts> sites{};
+  std::vector<std::size_t> device_site{};
 
   // Communication of the data-parallel ranks for a block or a device with these parameters.
   // Reduced is what is trained; gathered what was changed, under ZeRO 3 the frozen as well.
@@ -106,6 +118,18 @@ struct StepCosts {
   // parameter_group.py:452-466 and 490-498.
   [[nodiscard]] bool widens_gradients() const;
   [[nodiscard]] double widening_bytes() const;
+
+  [[nodiscard]] const StepCosts& at(const VirtualStage& stage) const {
+    return device_site.empty() ? *this : sites[stage.site];
+  }
+  [[nodiscard]] const StepCosts& at(int device) const {
+    return device_site.empty() ? *this : sites[device_site[static_cast<std::size_t>(device)]];
+  }
+  // What these take; communication across sites that differ, as at the slowest of them.
+  [[nodiscard]] Seconds price(const Communication& communication) const;
+  [[nodiscard]] Picoseconds price(const OperationParts& parts) const;
+  // Memory of the smallest accelerator among the ranks of a device.
+  [[nodiscard]] Bytes memory_capacity(int device) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
   // Whether gradients have copies elsewhere to be reduced with.

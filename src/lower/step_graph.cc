@@ -27,7 +27,6 @@ class StepBuilder {
         pipeline_(pipeline),
         folding_(folding),
         model_(step.cache->model()),
-        share_lost_(step.data_share_lost),
         replicated_(step.replicated()),
         moves_(shard_moves(step.plan, step.cache->context().software)),
         builder_(step_categories(), step.layout->groups),
@@ -104,6 +103,9 @@ class StepBuilder {
   OperationIndex operation(NodeKind kind, Category category, std::string_view name,
                            OperationParts parts = {}) {
     return communication_.operation(kind, category, name, std::move(parts));
+  }
+  [[nodiscard]] const StepCosts& costs(std::uint32_t device) const {
+    return step_.at(static_cast<int>(device));
   }
   std::uint32_t instance(const DeviceOperation& op, StepInstance::Part part) {
     instances_.push_back({static_cast<std::uint16_t>(op.device), op.operation,
@@ -184,7 +186,8 @@ class StepBuilder {
   // Computing lost because `communicating` ran beside the block just emitted.
   void add_contention(std::uint32_t device, const BlockPass& pass, Picoseconds communicating,
                       std::uint32_t instance) {
-    const Picoseconds lost = contention(pass.computing(), communicating, share_lost_);
+    const Picoseconds lost =
+        contention(pass.computing(), communicating, costs(device).data_share_lost);
     if (lost <= Picoseconds(0)) return;
     const OperationIndex slowed = operation(NodeKind::kernel, Category::contention, kSlowed,
                                             {{.what = StatedTime{lost.seconds()}}});
@@ -222,15 +225,16 @@ class StepBuilder {
   // Visits the blocks of a virtual stage in the order of the pass.
   template <class Visit>
   void each_block(const VirtualStage& stage, Pass direction, Visit visit) {
+    const StepCosts& costs = step_.at(stage);
     const auto embedding = [&] {
-      if (stage.embedding) visit(step_.kept->embedding, communication_.of_embedding());
+      if (stage.embedding) visit(costs.kept->embedding, communication_.of_embedding(costs));
     };
     const auto head = [&] {
-      if (stage.head) visit(step_.kept->head, communication_.of_head());
+      if (stage.head) visit(costs.kept->head, communication_.of_head(costs));
     };
     const auto layer = [&](std::size_t l) {
       const BlockCost& cost = step_.block(stage, l);
-      visit(cost, communication_.of_layer(model_.layers[l], cost));
+      visit(cost, communication_.of_layer(stage.site, model_.layers[l], costs, cost));
     };
     if (direction == Pass::forward) {
       embedding();
@@ -277,9 +281,10 @@ class StepBuilder {
     wiring_.before(op, id, waits);
     if (device_[op.device].last) waits.push_back(*device_[op.device].last);
     const VirtualStage& copied = stage(op.device, op.operation.chunk);
-    const PricedOperation what = communication_.priced(
-        NodeKind::copy, Category::exposed_pp, out ? "offload activations" : "reload activations",
-        {{.what = HostCopy{copied.totals.saved}}});
+    const PricedOperation what =
+        communication_.priced(costs(op.device), NodeKind::copy, Category::exposed_pp,
+                              out ? "offload activations" : "reload activations",
+                              {{.what = HostCopy{copied.totals.saved}}});
     const NodeIndex n = builder_.add(
         {what.operation, stream(op.device, out ? StepStream::offload : StepStream::reload),
          what.time, id},
@@ -356,9 +361,9 @@ class StepBuilder {
       run(op.device, forward, Pass::forward, forward_id, use);
       run(op.device, backward, Pass::backward, forward_id, use);
     } else {
-      const PairedPass paired =
-          paired_pass(whole_pass(forward, Pass::forward).breakdown,
-                      whole_pass(backward, Pass::backward).breakdown, step_.paired_share_lost);
+      const PairedPass paired = paired_pass(whole_pass(forward, Pass::forward).breakdown,
+                                            whole_pass(backward, Pass::backward).breakdown,
+                                            costs(op.device).paired_share_lost);
       add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
                  forward_id);
     }
@@ -489,9 +494,11 @@ class StepBuilder {
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
       const auto reduce = [&](const RankParameters& trained) {
-        device.waits_at_end = reduced(
-            d, {communication_.reduction(step_.reduce_parts(trained)), device.last, trained},
-            part(d, StepInstance::Part::reduce));
+        device.waits_at_end =
+            reduced(d,
+                    {communication_.reduction(costs(d), costs(d).reduce_parts(trained)),
+                     device.last, trained},
+                    part(d, StepInstance::Part::reduce));
       };
       const bool overlaps = step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction;
       const bool moves = replicated_ || sends_gradients();
@@ -547,7 +554,8 @@ class StepBuilder {
       const PassTotals totals = held(d);
       const NodeIndex gathered = on_data_parallel_stream(
           d,
-          communication_.gather(step_.gather_parts(totals.trained, totals.frozen, Gather::forward)),
+          communication_.gather(
+              costs(d), costs(d).gather_parts(totals.trained, totals.frozen, Gather::forward)),
           part(d, StepInstance::Part::gather), optimizer);
       const OperationIndex end = operation(NodeKind::barrier, Category::bubble, "end of step");
       builder_.add({end, stream(d, StepStream::compute), Picoseconds(0),
@@ -560,7 +568,6 @@ class StepBuilder {
   const Pipeline& pipeline_;
   Folding folding_;
   const Model& model_;
-  double share_lost_;
   bool replicated_;
   ShardMoves moves_;
   GraphBuilder builder_;

@@ -29,7 +29,7 @@ class PricedParts {
       sum_ += round_to_picoseconds(open_);
       open_ = Seconds(0);
     }
-    open_ += price(c, step_.layout->groups[c.group.value()].shape, step_.cache->context());
+    open_ += step_.price(c);
   }
   [[nodiscard]] Picoseconds sum() const { return sum_ + round_to_picoseconds(open_); }
 
@@ -206,10 +206,16 @@ double StepCosts::widening_bytes() const {
 
 Picoseconds StepCosts::copying(Bytes moved) const {
   if (moved <= Bytes(0)) return Picoseconds(0);
-  return round_to_picoseconds(price(memory_bound(moved), cache->context()));
+  return round_to_picoseconds(orrery::price(memory_bound(moved), cache->context()));
 }
 
 OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {
+  if (!device_site.empty()) {
+    const StepCosts& from = sites[device_site[boundary_index]];
+    const StepCosts& to = sites[device_site[(boundary_index + 1) % device_site.size()]];
+    const bool later = to.transfer[boundary_index] > from.transfer[boundary_index];
+    return (later ? to : from).transfer_parts(boundary_index);
+  }
   const CostContext& costs = cache->context();
   // What all tensor-parallel ranks hold alike each of them may send a piece of.
   const bool pieces = costs.software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;

@@ -312,6 +312,7 @@ class NetworkBuilder {
 
 Result<Network> network_of(const Cluster& cluster) {
   ORRERY_RETURN_IF_ERROR(check(cluster));
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "the graph of a network"));
   return NetworkBuilder(cluster).build();
 }
 

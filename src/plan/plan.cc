@@ -47,6 +47,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::group>(
               "microbatches that pass a chunk together; 0: the schedule's default")
           .optional<&Plan::layers>("layers of each virtual stage, in order")
+          .optional<&Plan::site_microbatches>(
+              "microbatches of a replica in each site, where sites differ")
           .optional<&Plan::micro_batch>("sequences of a microbatch")
           .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
           .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
@@ -198,7 +200,8 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       Value overlap = whole != nullptr ? *whole : Value::map();
       overlap.set(key.substr(8), scalar_value(value));
       map.set("overlap", std::move(overlap));
-    } else if (key == "layers" || key == "placement" || key == "recompute_modules") {
+    } else if (key == "layers" || key == "site_microbatches" || key == "placement" ||
+               key == "recompute_modules") {
       map.set(key, list_value(value));
     } else {
       map.set(key, scalar_value(value));
@@ -245,7 +248,8 @@ std::int64_t head_ranks(const Plan& plan) {
 
 std::int64_t ring_ranks(const Plan& plan) { return plan.cp / head_ranks(plan); }
 
-int microbatches(const Training& training, const Plan& plan) {
+int microbatches(const Training& training, const Plan& plan, std::size_t site) {
+  if (!plan.site_microbatches.empty()) return static_cast<int>(plan.site_microbatches[site]);
   return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));
 }
 

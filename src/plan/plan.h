@@ -7,6 +7,7 @@
 // "tp=8,pp=16,chunks=8,schedule=interleaved_1f1b,zero=1,recompute=selective".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -86,7 +87,10 @@ struct Plan {
   std::int64_t chunks = 1;  // virtual stages a microbatch crosses, over devices
   std::int64_t group = 0;   // microbatches that pass a chunk together; 0: the schedule's default
   std::vector<std::int64_t> layers;  // layers of each virtual stage; empty: as even as can be
-  std::int64_t micro_batch = 1;      // sequences
+  // Microbatches of a replica in each site, where replicas lie across sites that differ; empty: as
+  // many everywhere.
+  std::vector<std::int64_t> site_microbatches;
+  std::int64_t micro_batch = 1;  // sequences
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
   Offload offload_optimizer = Offload::none;   // master weights and moments, and their update
@@ -135,8 +139,9 @@ Bytes optimizer_state(const Training& training);
 std::int64_t head_ranks(const Plan& plan);
 std::int64_t ring_ranks(const Plan& plan);
 
-// Microbatches a replica works through in one step; the plan must be valid.
-int microbatches(const Training& training, const Plan& plan);
+// Microbatches a replica works through in one step, in that site where sites have different numbers;
+// the plan must be valid.
+int microbatches(const Training& training, const Plan& plan, std::size_t site = 0);
 
 // "tp=8,pp=16,..." over `base`; commas or blanks separate the settings. Keys are those of
 // fields_of(Plan) in any case, and of Overlap as "overlap.x"; `vpp`, `mbs` and `sp` are accepted

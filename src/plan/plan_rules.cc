@@ -8,6 +8,7 @@
 
 #include "model/family.h"
 #include "plan/sharding_rules.h"
+#include "plan/site_division.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -222,15 +223,30 @@ Reasons stated_layers(const JudgedPlan& judged) {
   return out;
 }
 
+Reasons placement(const JudgedPlan& judged) {
+  static constexpr MeshAxis kAll[] = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
+  const std::vector<MeshAxis>& placed = judged.plan.placement;
+  if (std::is_permutation(placed.begin(), placed.end(), std::begin(kAll), std::end(kAll)))
+    return {};
+  return {"placement must name tp, cp, pp and dp once each"};
+}
+
 Reasons batch(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   const std::int64_t global = judged.training.global_batch;
+  std::int64_t microbatches = 0;  // of a replica, at most
+  if (!plan.site_microbatches.empty()) {
+    if (!placement(judged).empty()) return {};
+    Reasons wrong = share_problems(judged.cluster, judged.training, plan, kMaxMicrobatches);
+    if (!wrong.empty()) return wrong;
+    microbatches = *std::ranges::max_element(plan.site_microbatches);
+  }
   const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
-  if (std::fmod(static_cast<double>(global), per_step) != 0) {
+  if (microbatches == 0 && std::fmod(static_cast<double>(global), per_step) != 0) {
     return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}", global,
                         plan.dp, plan.micro_batch)};
   }
-  const std::int64_t microbatches = global / (plan.dp * plan.micro_batch);
+  if (microbatches == 0) microbatches = global / (plan.dp * plan.micro_batch);
   if (microbatches > kMaxMicrobatches) {
     return {
         fmt::format("{} microbatches a replica are more than {}", microbatches, kMaxMicrobatches)};
@@ -264,10 +280,14 @@ Reasons schedule(const JudgedPlan& judged) {
   }
   ScheduleRequest request;
   request.group = static_cast<int>(plan.group);
-  request.shape = {static_cast<int>(plan.pp), microbatches(judged.training, plan),
-                   static_cast<int>(plan.chunks)};
-  Reasons more = schedule_problems(**found, request);
-  std::move(more.begin(), more.end(), std::back_inserter(out));
+  const std::size_t sites = std::max<std::size_t>(1, plan.site_microbatches.size());
+  for (std::size_t site = 0; site < sites; ++site) {
+    request.shape = {static_cast<int>(plan.pp), microbatches(judged.training, plan, site),
+                     static_cast<int>(plan.chunks)};
+    Reasons more = schedule_problems(**found, request);
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+    if (!out.empty()) break;
+  }
   return out;
 }
 
@@ -295,14 +315,6 @@ Reasons recomputed_modules(const JudgedPlan& judged) {
   return recompute_module_problems(judged.model, judged.plan);
 }
 
-Reasons placement(const JudgedPlan& judged) {
-  static constexpr MeshAxis kAll[] = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
-  const std::vector<MeshAxis>& placed = judged.plan.placement;
-  if (std::is_permutation(placed.begin(), placed.end(), std::begin(kAll), std::end(kAll)))
-    return {};
-  return {"placement must name tp, cp, pp and dp once each"};
-}
-
 // What is about a backward, or about the orders that schedules give it.
 Reasons workload(const JudgedPlan& judged) {
   const auto& [model, cluster, training, plan] = judged;
@@ -324,11 +336,17 @@ Reasons workload(const JudgedPlan& judged) {
   return out;
 }
 
+Reasons sites(const JudgedPlan& judged) {
+  if (!placement(judged).empty()) return {};
+  return site_problems(judged.model, judged.cluster, judged.plan);
+}
+
 Reasons number_format(const JudgedPlan& judged) {
-  std::string text = format_problem(judged.cluster.accelerator, judged.training.precision);
-  if (text.empty() && judged.training.precision == NumberFormat::fp64) {
-    text = "precision fp64 is not modelled; fp32 is the widest";
+  if (judged.training.precision == NumberFormat::fp64 &&
+      judged.cluster.accelerator.peak(NumberFormat::fp64)) {
+    return {"precision fp64 is not modelled; fp32 is the widest"};
   }
+  std::string text = format_problem(judged.cluster, judged.training.precision);
   if (text.empty()) return {};
   return {std::move(text)};
 }
@@ -354,6 +372,7 @@ constexpr PlanRule kRules[] = {
     {"recomputed layers", recomputed_layers},
     {"recomputed modules", recomputed_modules},
     {"placement", placement},
+    {"sites", sites},
     {"workload", workload},
     {"number format", number_format},
 };
@@ -438,6 +457,14 @@ std::vector<std::string> recompute_module_problems(const Model& model, const Pla
     out.emplace_back(
         "overlap.expert_batches and recompute_modules moe exclude each other: the backward would "
         "send tokens away again");
+  }
+  return out;
+}
+
+std::string format_problem(const Cluster& cluster, NumberFormat format) {
+  std::string out = format_problem(cluster.accelerator, format);
+  for (const Site& site : cluster.further_sites) {
+    if (out.empty()) out = format_problem(site.accelerator, format);
   }
   return out;
 }

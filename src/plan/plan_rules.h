@@ -52,6 +52,7 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
 // a format, with the formats it has, empty if it does; and modules of selective recomputation that
 // are stated wrongly, or that nothing of the model is.
 std::string format_problem(const Accelerator& accelerator, NumberFormat format);
+std::string format_problem(const Cluster& cluster, NumberFormat format);  // of any site
 std::vector<std::string> recompute_module_problems(const Model& model, const Plan& plan);
 
 }  // namespace orrery

@@ -252,6 +252,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
     NumberFormat precision = NumberFormat::bf16;
     Workload workload = Workload::training;
     Documents documents = {};
+    const char* on = "h100-sxm:16";
   };
   const std::vector<Broken> cases = {
       {"ranges", "llama-3-8b", "zero=4", "zero 4 is outside 0 to 3"},
@@ -300,6 +301,10 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "recompute_modules mlp needs recompute=selective"},
       {"placement", "llama-3-8b", "placement=tp+cp+pp",
        "placement must name tp, cp, pp and dp once each"},
+      {"sites", "llama-3-8b", "cp=2,placement=tp+dp+pp+cp",
+       "cp lies outermost, and sites that differ may divide pp or dp alone: end the placement with "
+       "one of them",
+       4096, 64, NumberFormat::bf16, Workload::training, "h100-sxm:8+a100-80gb-sxm:8@metro-pair"},
       {"workload", "llama-3-8b", "recompute=full",
        "recompute=full needs a backward; workload forward has none", 4096, 64, NumberFormat::bf16,
        Workload::forward},
@@ -309,16 +314,16 @@ TEST(PlanRules, EachHasItsOwnSentence) {
   EXPECT_EQ(cases.size(), plan_rules().size());
   for (const Broken& c : cases) {
     const Model m = model(c.model);
-    const Cluster h100 = cluster("h100-sxm:16");
+    const Cluster on = cluster(c.on);
     Training training;
     training.sequence_length = c.sequence;
     training.global_batch = c.batch;
     training.precision = c.precision;
     training.workload = c.workload;
     training.documents = c.documents;
-    const CompletedPlan completed = completed_plan(m, h100, training, *parse_plan(c.plan));
+    const CompletedPlan completed = completed_plan(m, on, training, *parse_plan(c.plan));
     for (const PlanRule& rule : plan_rules()) {
-      const auto reasons = rule.broken({m, h100, completed.training, completed.plan});
+      const auto reasons = rule.broken({m, on, completed.training, completed.plan});
       if (rule.name == c.rule) {
         ASSERT_FALSE(reasons.empty()) << c.rule;
         EXPECT_EQ(reasons.front(), c.sentence) << c.rule;

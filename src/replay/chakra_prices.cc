@@ -36,6 +36,7 @@ std::optional<CollectiveKind> kind_of(ChakraCollective collective) {
 }  // namespace
 
 Result<ChakraPrices> ChakraPrices::create(const Cluster& cluster, const Catalog& catalog) {
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "the replay of a trace"));
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
   ORRERY_TRY(KernelParameters kernels, load_kernel_parameters(catalog, cluster.accelerator));
   ChakraPrices out;

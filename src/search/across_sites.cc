@@ -11,6 +11,7 @@
 #include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "outcome/invariant.h"
+#include "plan/site_division.h"
 
 namespace orrery {
 namespace {
@@ -18,17 +19,25 @@ namespace {
 const std::vector<MeshAxis> kProductionOrder = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp,
                                                 MeshAxis::dp};
 
+// Changes the outermost level, as every site sees it.
+template <class Change>
+void change_link(Cluster& cluster, Change change) {
+  change(cluster.levels);
+  for (Site& site : cluster.further_sites) change(site.levels);
+}
+
 // The same accelerators where the outermost level is like the one inside it.
 Scenario in_one_site(Scenario scenario) {
-  std::vector<FabricLevel>& levels = scenario.cluster.levels;
-  FabricLevel& outer = levels.back();
-  const FabricLevel& inner = levels[levels.size() - 2];
-  const std::int64_t accelerators = outer.accelerators;
-  const std::string name = outer.name;
-  outer = inner;
-  outer.fabric = std::string(fabric_of(inner));
-  outer.name = name;
-  outer.accelerators = accelerators;
+  change_link(scenario.cluster, [](std::vector<FabricLevel>& levels) {
+    FabricLevel& outer = levels.back();
+    const FabricLevel& inner = levels[levels.size() - 2];
+    const std::int64_t accelerators = outer.accelerators;
+    const std::string name = outer.name;
+    outer = inner;
+    outer.fabric = std::string(fabric_of(inner));
+    outer.name = name;
+    outer.accelerators = accelerators;
+  });
   return scenario;
 }
 
@@ -62,7 +71,10 @@ struct Choice {
 constexpr std::array kChoices = {
     Choice{"placement",
            [](SearchSpace& s, const SearchSpace& all) { s.placements = all.placements; },
-           [](Plan& to, const Plan& from) { to.placement = from.placement; }},
+           [](Plan& to, const Plan& from) {
+             to.placement = from.placement;
+             to.layers = from.layers;
+           }},
     Choice{"schedule",
            [](SearchSpace& s, const SearchSpace& all) {
              s.schedules = all.schedules;
@@ -71,6 +83,7 @@ constexpr std::array kChoices = {
            [](Plan& to, const Plan& from) {
              to.schedule = from.schedule;
              to.chunks = from.chunks;
+             to.layers = from.layers;
            }},
     Choice{"micro_batch",
            [](SearchSpace& s, const SearchSpace& all) { s.micro_batch = all.micro_batch; },
@@ -108,20 +121,9 @@ constexpr std::array kChoices = {
              to.ep = from.ep;
              to.etp = from.etp;
              to.sequence_parallel = from.sequence_parallel;
+             to.layers = from.layers;
            }},
 };
-
-// The last axis of the placement that has more than one rank.
-MeshAxis outermost_axis(const Plan& plan) {
-  MeshAxis out = MeshAxis::dp;
-  for (const MeshAxis axis : plan.placement) {
-    if ((axis == MeshAxis::pp && plan.pp > 1) || (axis == MeshAxis::cp && plan.cp > 1) ||
-        (axis == MeshAxis::dp && plan.dp > 1)) {
-      out = axis;
-    }
-  }
-  return out;
-}
 
 bool faster(const PlanAcrossSites& a, const PlanAcrossSites& b) {
   return a.estimate.step_time < b.estimate.step_time;
@@ -143,7 +145,7 @@ class AcrossSearch {
 
   // The three step times over this link. Errors: no plan fits.
   Result<VariedLink> gains(std::vector<std::string> values, const Plan& in_one_site) {
-    ORRERY_TRY(const SearchResult found, search(scenario_, space_, options_, catalog_));
+    ORRERY_TRY(const SearchResult found, search_of(scenario_, space_));
     AcrossSites of_link;
     ORRERY_RETURN_IF_ERROR(across(in_one_site, of_link));
     const Seconds production = of_link.production.estimate.step_time;
@@ -153,12 +155,22 @@ class AcrossSearch {
         found.plans.empty() ? production : found.plans.front().step_time};
   }
 
-  Result<AcrossSites> run(const SearchResult& found) {
+  // Whether a search was ended early, so that better plans may have been missed.
+  [[nodiscard]] bool cut_short() const { return cut_short_; }
+
+  // Nothing if the time was over before there was a plan to compare with.
+  Result<std::optional<AcrossSites>> run(const SearchResult& found) {
     const std::vector<FabricLevel>& levels = scenario_.cluster.levels;
     AcrossSites out;
     out.level = levels.back().name;
     const std::int64_t site = levels[levels.size() - 2].accelerators;
-    out.sites = (scenario_.cluster.accelerators + site - 1) / site;
+    out.sites = scenario_.cluster.further_sites.empty()
+                    ? (scenario_.cluster.accelerators + site - 1) / site
+                    : static_cast<std::int64_t>(site_count(scenario_.cluster));
+
+    ORRERY_TRY(const bool compared, baselines(out));
+    if (!compared) return std::optional<AcrossSites>();
+    report(0.4);
 
     ORRERY_TRY(out.best, measured("best", *found.winner));
     out.outermost.push_back(out.best);
@@ -176,12 +188,19 @@ class AcrossSearch {
       if (best && *best) out.outermost.push_back(std::move(**best));
     }
     std::ranges::stable_sort(out.outermost, faster);
-    report(0.6);
-
-    ORRERY_RETURN_IF_ERROR(baselines(out));
+    // A search that was cut short may have missed what another has found.
+    for (const auto* others : {&out.one_axis, &out.outermost}) {
+      for (const PlanAcrossSites& other : *others) {
+        if (faster(other, out.best)) out.best = {"best", other.estimate, other.across};
+      }
+    }
+    if (faster(out.production, out.best)) {
+      out.best = {"best", out.production.estimate, out.production.across};
+    }
     ORRERY_RETURN_IF_ERROR(link(out));
     report(1);
-    return out;
+    out.cut_short = cut_short_ || found.interrupted;
+    return std::optional(std::move(out));
   }
 
  private:
@@ -194,26 +213,40 @@ class AcrossSearch {
     return PlanAcrossSites{std::move(name), estimate(step), sent.levels.back().bytes};
   }
 
+  // Each gets a third of what is left of a limited time.
+  Result<SearchResult> search_of(const Scenario& scenario, const SearchSpace& space) const {
+    SearchOptions options = options_;
+    if (options.deadline) {
+      const auto now = std::chrono::steady_clock::now();
+      options.deadline = now + (*options.deadline - now) / 3;
+    }
+    auto found = search(scenario, space, options, catalog_);
+    cut_short_ = cut_short_ || (found && found->interrupted);
+    return found;
+  }
+
   // Nothing where no plan fits.
   Result<std::optional<PlanAcrossSites>> best_of(std::string name, const SearchSpace& space) const {
-    ORRERY_TRY(const SearchResult found, search(scenario_, space, options_, catalog_));
+    ORRERY_TRY(const SearchResult found, search_of(scenario_, space));
     if (!found.winner) return std::optional<PlanAcrossSites>();
     ORRERY_TRY(PlanAcrossSites out, measured(std::move(name), *found.winner));
     return std::optional(std::move(out));
   }
 
-  Result<void> baselines(AcrossSites& out) {
+  // False if the time was over before any plan was found.
+  Result<bool> baselines(AcrossSites& out) {
     SearchSpace usual = space_;
     usual.placements = {kProductionOrder};
     usual.schedules = {"1f1b", "interleaved_1f1b"};
-    ORRERY_TRY(const SearchResult inside,
-               search(in_one_site(scenario_), usual, options_, catalog_));
+    ORRERY_TRY(const SearchResult inside, search_of(in_one_site(scenario_), usual));
+    if (inside.plans.empty() && inside.interrupted) return false;
     if (inside.plans.empty()) {
       return fail(ErrorCode::unsupported, "no plan with the usual schedules fits in memory",
                   "search", "leave --sites out");
     }
     out.production_in_one_site = inside.plans.front().step_time;
-    return across(inside.plans.front().plan, out);
+    ORRERY_RETURN_IF_ERROR(across(inside.plans.front().plan, out));
+    return true;
   }
 
   // That plan across the sites, and with one thing chosen for them.
@@ -233,7 +266,6 @@ class AcrossSearch {
     if (auto combined = of_plan("together", together)) {
       if (combined->estimate.verdict != Verdict::does_not_fit) out.together = std::move(*combined);
     }
-    report(0.9);
     return {};
   }
 
@@ -249,7 +281,8 @@ class AcrossSearch {
     const auto changed = [&](std::string words, auto change) -> Result<void> {
       Scenario scenario = scenario_;
       scenario.plan = out.best.estimate.plan;
-      change(scenario.cluster.levels.back());
+      change_link(scenario.cluster,
+                  [&](std::vector<FabricLevel>& levels) { change(levels.back()); });
       ORRERY_TRY(const PredictedStep step, predict(std::move(scenario), catalog_));
       out.changes.push_back({std::move(words), step.folded.time.seconds()});
       return {};
@@ -262,7 +295,6 @@ class AcrossSearch {
         l.transport = transport;
       };
     };
-    const FabricLevel& level = scenario_.cluster.levels.back();
     ORRERY_RETURN_IF_ERROR(
         changed("half the bandwidth", [](FabricLevel& l) { l.oversubscription *= 2; }));
     ORRERY_RETURN_IF_ERROR(changed("twice the bandwidth", [](FabricLevel& l) {
@@ -277,18 +309,28 @@ class AcrossSearch {
         changed("losses of 1e-5, selective repeat", lossy(1e-5, Recovery::selective)));
     ORRERY_RETURN_IF_ERROR(changed("losses of 1e-5, go-back-n", lossy(1e-5, Recovery::go_back_n)));
 
-    const Plan& plan = out.best.estimate.plan;
-    const RankLayout layout = rank_layout(plan, scenario_.cluster);
-    double crossing = 1;
-    if (outermost_axis(plan) == MeshAxis::pp) {
-      for (std::size_t i = 0; i < layout.boundary_level.size(); ++i) {
-        if (layout.boundary_level[i] + 1 == scenario_.cluster.levels.size()) {
-          crossing = layout.boundary_crossing[i];
+    // Of the slowest site, and of its stages where they alone cross.
+    Scenario planned = scenario_;
+    planned.plan = out.best.estimate.plan;
+    ORRERY_TRY(const PredictedStep best, predict(std::move(planned), catalog_));
+    const Cluster& cluster = scenario_.cluster;
+    out.needs.round_trip = cluster.levels.back().latency * 2;
+    for (std::size_t site = 0; site < site_count(cluster); ++site) {
+      const Cluster seen = at_site(cluster, site);
+      double crossing = 1;
+      for (int i = 0; i < best.costs.shape.devices; ++i) {
+        const bool here = best.costs.device_site.empty() ||
+                          best.costs.device_site[static_cast<std::size_t>(i)] == site;
+        const RankLayout& layout = *best.costs.at(i).layout;
+        const auto boundary = static_cast<std::size_t>(i);
+        if (outermost_axis(best.plan()) == MeshAxis::pp && here &&
+            layout.boundary_level[boundary] + 1 == seen.levels.size()) {
+          crossing = layout.boundary_crossing[boundary];
         }
       }
+      const BytesPerSecond rate = delivery(seen.levels.back(), crossing).rate;
+      out.needs.rate = site == 0 ? rate : std::min(out.needs.rate, rate);
     }
-    out.needs.round_trip = level.latency * 2;
-    out.needs.rate = delivery(level, crossing).rate;
     out.needs.in_flight = out.needs.rate * out.needs.round_trip;
     return {};
   }
@@ -298,6 +340,7 @@ class AcrossSearch {
   SearchOptions options_;
   const Catalog& catalog_;
   std::function<void(double, const std::string&)> progress_;
+  mutable bool cut_short_ = false;
 };
 
 }  // namespace
@@ -315,7 +358,11 @@ bool stopped(const SearchOptions& options) {
 Result<std::vector<Scenario>> varied_scenarios(const Scenario& scenario,
                                                const std::vector<LinkVariation>& variations) {
   std::vector<Scenario> out = {scenario};
-  const std::size_t outermost = scenario.cluster.levels.size() - 1;
+  // Sites that differ may have different numbers of levels, but the link has one name.
+  const std::vector<FabricLevel>& levels = scenario.cluster.levels;
+  const std::string link = scenario.cluster.further_sites.empty()
+                               ? std::to_string(levels.size() - 1)
+                               : levels.back().name;
   for (auto v = variations.begin(); v != variations.end(); ++v) {
     const std::string where = "--vary " + v->field;
     if (std::find_if(variations.begin(), v,
@@ -331,7 +378,7 @@ Result<std::vector<Scenario>> varied_scenarios(const Scenario& scenario,
       for (const std::string& value : v->values) {
         Scenario& varied = next.emplace_back(before);
         const auto changed =
-            change(varied, fmt::format("cluster.levels.{}.{}={}", outermost, v->field, value));
+            change(varied, fmt::format("cluster.levels.{}.{}={}", link, v->field, value));
         if (changed) continue;
         Error error = changed.error();
         error.where = where;
@@ -361,9 +408,9 @@ Result<void> vary_link(const Scenario& scenario, const SearchSpace& space, Searc
       values[v] = all[rest % all.size()];
       rest /= all.size();
     }
-    auto link = AcrossSearch(links[i], space, options, catalog)
-                    .gains(std::move(values), out.production.estimate.plan);
-    if (stopped(options)) return {};
+    AcrossSearch over_link(links[i], space, options, catalog);
+    auto link = over_link.gains(std::move(values), out.production.estimate.plan);
+    if (over_link.cut_short() || stopped(options)) return {};
     if (!link) return fail(link.error());
     out.varied.push_back(*std::move(link));
   }
@@ -393,18 +440,16 @@ Result<std::optional<AcrossSites>> search_across_sites(
     return bad_input("all of " + scenario.cluster.name + " is one scale-up domain", "--sites",
                      "a cluster of several sites, such as h100-sxm:1024+h100-sxm:1024@metro-pair");
   }
-  if (found.interrupted || stopped(options)) return std::optional<AcrossSites>();
+  if (stopped(options)) return std::optional<AcrossSites>();
   Scenario sized = scenario;  // with the sequence length and the batch that the search settled on
   sized.training = found.winner->training();
   const SearchSpace all = default_space(sized, space);
-  auto out = AcrossSearch(sized, all, options, catalog).run(found);
-  if (stopped(options)) return std::optional<AcrossSites>();
-  if (!out) return fail(out.error());
-  if (!variations.empty()) {
+  ORRERY_TRY(auto out, AcrossSearch(sized, all, options, catalog).run(found));
+  if (out && !variations.empty()) {
     out->variations = std::move(variations);
     ORRERY_RETURN_IF_ERROR(vary_link(sized, all, options, catalog, *out));
   }
-  return std::optional(std::move(*out));
+  return out;
 }
 
 }  // namespace orrery

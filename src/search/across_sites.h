@@ -66,7 +66,8 @@ struct VariedLink {
 };
 
 struct AcrossSites {
-  std::string level;  // the name of the outermost level
+  std::string level;       // the name of the outermost level
+  bool cut_short = false;  // by a limit of time: better plans may have been missed
   std::int64_t sites = 1;
   PlanAcrossSites production;
   Seconds production_in_one_site;
@@ -84,8 +85,8 @@ struct AcrossSites {
 // others in any order.
 std::vector<std::vector<MeshAxis>> placements_across_sites();
 
-// `found`: what search() found in that space, at least one plan. Nothing if the search was
-// interrupted, or its time is over, before the links are varied. Errors: a cluster of one level; no
+// `found`: what search() found in that space, at least one plan. A limit of time is divided among the
+// searches that this takes; nothing if it, or an interruption, leaves no plan to compare with. Errors: a cluster of one level; no
 // plan with the production schedules fits; those of varied_scenarios().
 Result<std::optional<AcrossSites>> search_across_sites(const Scenario& scenario,
                                                        const SearchSpace& space,

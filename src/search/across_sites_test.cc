@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
 
 #include "lower/random_plan.h"
 
@@ -182,6 +185,61 @@ TEST(AcrossSites, IsLeftOutWhereTheSearchWasInterrupted) {
   const auto a = search_across_sites(s, small_space(), *found, options, Catalog::built_in());
   ASSERT_TRUE(a);
   EXPECT_FALSE(*a);
+}
+
+// Each search gets a part of the time that is left, so that there is something to compare with.
+TEST(AcrossSites, IsWhatWasFoundWhenALimitOfTimeStrikes) {
+  const Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  SearchSpace space = small_space();
+  space.micro_batch = {1, 2, 4};
+  space.zero = {};
+  space.recompute = {};
+  SearchOptions options;
+  options.top = 1;
+  options.threads = 1;
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(found);
+  std::optional<AcrossSites> cut;
+  for (int limit_ms = 25; limit_ms < 30'000; limit_ms *= 2) {  // a slow machine needs longer
+    options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
+    const auto a = search_across_sites(s, space, *found, options, Catalog::built_in(),
+                                       {{"latency", {"1 ms", "10 ms"}}});
+    ASSERT_TRUE(a) << a.error().text();
+    if (*a) cut = **a;
+    if (cut) break;
+  }
+  ASSERT_TRUE(cut);
+  EXPECT_TRUE(cut->cut_short || cut->varied.size() == 2);
+  EXPECT_LE(cut->best.estimate.step_time, cut->production.estimate.step_time);
+  for (const PlanAcrossSites& p : cut->one_axis) {
+    EXPECT_LE(cut->best.estimate.step_time, p.estimate.step_time) << p.name;
+  }
+}
+
+// Stages of unequal numbers of layers, or replicas, on two generations of accelerators.
+TEST(AcrossSites, SearchesSitesThatDiffer) {
+  Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  s.model = small_model("llama-3-8b", 16);
+  s.cluster = *parse_cluster("h100-sxm:16+a100-80gb-sxm:32@metro-pair", Catalog::built_in());
+  s.training.global_batch = 48;
+  SearchSpace space = small_space();
+  space.tp = {1, 2, 4};
+  space.pp = {1, 3, 6};
+  const AcrossSites a = across(s, space);
+  EXPECT_EQ(a.sites, 2);
+  EXPECT_LE(a.best.estimate.step_time, a.production.estimate.step_time);
+  const auto pipeline = std::ranges::find(a.outermost, std::string("pp"), &PlanAcrossSites::name);
+  ASSERT_NE(pipeline, a.outermost.end());
+  EXPECT_FALSE(pipeline->estimate.plan.layers.empty());
+  EXPECT_GT(pipeline->across, Bytes(0));
+  Scenario even = s;
+  even.plan = pipeline->estimate.plan;
+  even.plan.layers.clear();
+  const auto step = predict(even, Catalog::built_in());
+  ASSERT_TRUE(step) << step.error().text();
+  EXPECT_LT(pipeline->estimate.step_time, step->folded.time.seconds());
+  EXPECT_TRUE(
+      std::ranges::all_of(a.changes, [](const LinkChange& c) { return c.step_time > Seconds(0); }));
 }
 
 TEST(SpeedUp, HasTwoDefinitions) {

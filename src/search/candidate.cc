@@ -6,7 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "lower/stage_memory.h"
 #include "plan/plan_rules.h"
+#include "plan/site_division.h"
+#include "plan/stage_layers.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -120,7 +123,7 @@ bool by_bound(const Candidate& a, const Candidate& b) {
   const auto key = [](const Candidate& c) {
     return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
                       c.context_parallel, c.dispatch, c.schedule, c.chunks, c.recompute,
-                      c.recompute_layers, c.modules, c.zero);
+                      c.recompute_layers, c.modules, c.zero, c.by_speed);
   };
   return key(a) < key(b);
 }
@@ -290,6 +293,44 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
     }
   }
   return out;
+}
+
+std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
+                                           const Scenario& scenario) {
+  std::vector<Candidate> out =
+      members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
+  if (out.empty() || scenario.cluster.further_sites.empty()) return out;
+  const Plan plan = plan_of(out.front(), space, scenario.plan, scenario.cluster.accelerators);
+  const bool stages = outermost_axis(plan) == MeshAxis::pp;
+  if (!(stages ? plan.layers : plan.site_microbatches).empty()) return out;
+  const std::size_t even = out.size();
+  for (std::size_t i = 0; i < even; ++i) {
+    out.push_back(out[i]);
+    out.back().by_speed = true;
+  }
+  return out;
+}
+
+bool divides_evenly(const Plan& plan, const Scenario& scenario) {
+  const std::vector<std::int64_t>& shares = plan.site_microbatches;
+  if (!shares.empty()) return std::ranges::count(shares, shares.front()) == std::ssize(shares);
+  const auto layers = static_cast<std::int64_t>(scenario.model.layers.size());
+  return plan.layers.empty() || plan.layers == even_layers(layers, plan.pp * plan.chunks);
+}
+
+void measure(const StepCosts& step, Candidate& c) {
+  for (int device = 0; device < step.shape.devices; ++device) {
+    const MemoryReport m = stage_memory(step, device);
+    const auto capacity = static_cast<ByteCount>(step.memory_capacity(device).value());
+    if (device == 0 || capacity - m.pessimistic < c.least_room) {
+      c.least_room = capacity - m.pessimistic;
+    }
+    if (device == 0 || capacity - m.peak < c.room) {
+      c.room = capacity - m.peak;
+      c.peak = m.peak;
+      c.stage = static_cast<std::uint32_t>(device);
+    }
+  }
 }
 
 std::span<const PlanAxis> plan_axes() {

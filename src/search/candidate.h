@@ -23,11 +23,15 @@ struct Candidate {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Recompute recompute = Recompute::none;
   ContextParallel context_parallel = ContextParallel::all_gather;
+  // Whether sites that differ divide layers or microbatches by their speed
+  // (lower/division_by_speed.h), and not evenly.
+  bool by_speed = false;
   // Priced:
   double bound_ps = 0;
-  ByteCount peak = 0;         // expected, of the fullest stage
-  ByteCount pessimistic = 0;  // what has to fit
-  std::uint32_t stage = 0;    // the fullest
+  ByteCount peak = 0;        // expected, of the stage with the least room
+  ByteCount room = 0;        // what the expected peak leaves there; below 0: it does not fit
+  ByteCount least_room = 0;  // what the pessimistic one leaves of any
+  std::uint32_t stage = 0;   // with the least room
 };
 
 // Whether the bound of `a` is the lower. Ties are broken by everything a candidate is made of, so that
@@ -48,6 +52,17 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
 // The members of a group in order: schedules and chunks, recomputation, ZeRO stage.
 std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
                                std::int64_t layers);
+
+// The same, and behind them each of them once more by speed where sites differ and nobody stated how
+// stages or replicas on them divide the work.
+std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
+                                           const Scenario& scenario);
+
+// Whether a plan that was divided by speed is the even one.
+bool divides_evenly(const Plan& plan, const Scenario& scenario);
+
+// Notes the memory of a candidate's step.
+void measure(const StepCosts& step, Candidate& candidate);
 
 // Fields of a plan that no axis of the space ranges over, but for those that no search tries.
 inline constexpr std::array<std::string_view, 8> kAxesOutsideTheSpace = {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "lower/stage_memory.h"
+#include "lower/division_by_speed.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "plan/completed_plan.h"
@@ -31,7 +31,6 @@ class Search {
       : priced_(std::make_shared<PricedScenario>(std::move(scenario), std::move(context))),
         space_(std::move(space)),
         options_(options),
-        capacity_(static_cast<ByteCount>(scenario_.cluster.accelerator.memory.capacity.value())),
         threads_(threads_to_use(options.threads)) {}
 
   // `assumed`: what completed the training.
@@ -71,7 +70,7 @@ class Search {
   struct Evaluated {
     double step_ps = 0;
     ByteCount peak = 0;
-    ByteCount pessimistic = 0;
+    bool roomy = false;  // fits even with the pessimistic allocator
   };
 
   bool stopped() {
@@ -152,18 +151,21 @@ class Search {
   template <class Wanted>
   Priced priced_group(const CandidateGroup& group, Wanted wanted) {
     Priced out;
-    const auto layers = static_cast<std::int64_t>(scenario_.model.layers.size());
-    for (Candidate c : members(group, space_, layers)) {
+    for (Candidate c : members_and_divided(group, space_, scenario_)) {
       if (stopped()) break;
       if (!wanted(c)) continue;
-      const Plan plan = plan_of(c, space_, scenario_.plan, gpus());
-      if (!plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan).empty())
-        continue;
+      Plan plan = plan_of(c, space_, scenario_.plan, gpus());
+      if (!is_valid(plan)) continue;
+      if (c.by_speed) {
+        Plan divided = plan_for(c);
+        if (divides_evenly(divided, scenario_) || !is_valid(divided)) continue;
+        plan = std::move(divided);
+      }
       const StepCosts step = step_costs(priced_->cache, plan);
       c.bound_ps = lower_bound(step).count();
       measure(step, c);
       ++out.considered;
-      if (c.peak <= capacity_) {
+      if (c.room >= 0) {
         // Longer than can be simulated to the picosecond: its bound alone rejects it.
         if (c.bound_ps <= kLongestStep.count()) {
           out.fitting.push_back(c);
@@ -179,17 +181,6 @@ class Search {
     return out;
   }
 
-  static void measure(const StepCosts& step, Candidate& c) {
-    for (int device = 0; device < step.shape.devices; ++device) {
-      const MemoryReport m = stage_memory(step, device);
-      c.pessimistic = std::max(c.pessimistic, m.pessimistic);
-      if (m.peak > c.peak) {
-        c.peak = m.peak;
-        c.stage = static_cast<std::uint32_t>(device);
-      }
-    }
-  }
-
   // ---- simulation, in batches ----
 
   // Simulates those of the candidates that are not yet.
@@ -202,7 +193,7 @@ class Search {
     parallel_for(missing.size(), threads_, [&](std::size_t k) {
       const Candidate& c = fitting_[missing[k]];
       const auto step = predicted(plan(missing[k]));
-      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
+      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.least_room >= 0};
     });
     for (std::size_t k = 0; k < missing.size(); ++k) {
       ORRERY_INVARIANT(found[k].step_ps >= fitting_[missing[k]].bound_ps);
@@ -302,14 +293,14 @@ class Search {
   // Beside a winner that is tight in memory: the best plan that fits even with the pessimistic
   // allocator.
   void find_best_that_fits() {
-    if (evaluated_.at(plans_.front()).pessimistic <= capacity_) return;
+    if (evaluated_.at(plans_.front()).roomy) return;
     std::optional<std::size_t> best;
     for (const auto& [i, e] : evaluated_) {
-      if (e.pessimistic <= capacity_ && e.step_ps != kTooLong && (!best || faster(i, *best))) {
+      if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) {
         best = i;
       }
     }
-    walk([&](std::size_t i) { return fitting_[i].pessimistic <= capacity_; },
+    walk([&](std::size_t i) { return fitting_[i].least_room >= 0; },
          [&] {
            return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
          },
@@ -335,7 +326,8 @@ class Search {
       parallel_for(answers.size(), threads_, [&](std::size_t k) {
         const Candidate& c = fitting_[begin + k];
         const auto step = predicted(plan(begin + k));
-        answers[k].evaluated = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
+        answers[k].evaluated = {step ? step->folded.time.count() : kTooLong, c.peak,
+                                c.least_room >= 0};
         if (step) answers[k].value = options_.judge(estimate(*step));
       });
       for (std::size_t k = 0; k < answers.size(); ++k) {
@@ -420,17 +412,14 @@ class Search {
     const std::vector<Plan> all = neighbours(plan, scenario_, space_);
     std::vector<std::optional<Evaluated>> found(all.size());
     parallel_for(all.size(), threads_, [&](std::size_t k) {
-      if (stopped() ||
-          !plan_problems(scenario_.model, scenario_.cluster, scenario_.training, all[k]).empty()) {
-        return;
-      }
+      if (stopped() || !is_valid(all[k])) return;
       const StepCosts costs = step_costs(priced_->cache, all[k]);
       Candidate c;
       if (lower_bound(costs).count() >= now.step_ps) return;
       measure(costs, c);
-      if (c.peak > capacity_) return;
+      if (c.room < 0) return;
       const auto step = predicted(all[k]);
-      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.pessimistic};
+      found[k] = {step ? step->folded.time.count() : kTooLong, c.peak, c.least_room >= 0};
     });
     std::optional<std::pair<Plan, Evaluated>> best;
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -478,15 +467,22 @@ class Search {
     report(1);
   }
 
+  [[nodiscard]] bool is_valid(const Plan& plan) const {
+    return plan_problems(scenario_.model, scenario_.cluster, scenario_.training, plan).empty();
+  }
   // By its index: those that fit, then those that were improved.
   [[nodiscard]] Plan plan(std::size_t i) const {
     if (i >= fitting_.size()) return improved_[i - fitting_.size()];
-    return plan_of(fitting_[i], space_, scenario_.plan, gpus());
+    return plan_for(fitting_[i]);
+  }
+  [[nodiscard]] Plan plan_for(const Candidate& c) const {
+    Plan plan = plan_of(c, space_, scenario_.plan, gpus());
+    return c.by_speed ? divided_by_speed(step_costs(priced_->cache, plan)) : plan;
   }
 
   [[nodiscard]] NearMiss near_miss(const Candidate& c) const {
-    return {plan_of(c, space_, scenario_.plan, gpus()), Picoseconds(c.bound_ps).seconds(), c.peak,
-            c.peak - capacity_, static_cast<int>(c.stage)};
+    return {plan_for(c), Picoseconds(c.bound_ps).seconds(), c.peak, -c.room,
+            static_cast<int>(c.stage)};
   }
 
   Result<SearchResult> finish(const std::vector<std::string>& assumed, const Uncertainty& errors) {
@@ -531,7 +527,6 @@ class Search {
   const Scenario& scenario_ = priced_->scenario;
   SearchSpace space_;
   const SearchOptions& options_;
-  ByteCount capacity_;
   int threads_;
   SearchResult result_;
   double fraction_ = 0;  // last reported
@@ -552,7 +547,7 @@ class Search {
 
 Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
                             const SearchOptions& options, const Catalog& catalog) {
-  if (std::string text = format_problem(scenario.cluster.accelerator, scenario.training.precision);
+  if (std::string text = format_problem(scenario.cluster, scenario.training.precision);
       !text.empty()) {
     return fail(ErrorCode::bad_input, std::move(text), "precision");
   }

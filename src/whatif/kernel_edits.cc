@@ -95,6 +95,7 @@ Result<void> check_levels(const Graph& graph, const Cluster& cluster, const Edit
 Result<void> price_on_cluster(EditedRun& run, AppliedEdit& edit, const EditContext& context) {
   const Graph& graph = context.operations->graph;
   ORRERY_TRY(const Cluster cluster, parse_cluster(edit.edit.name, context.catalog));
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "another cluster for the same step"));
   ORRERY_RETURN_IF_ERROR(check_levels(graph, cluster, edit.edit));
   ORRERY_TRY(const CostContext costs, cost_context(cluster, context.catalog));
   const std::vector<double> priced = priced_durations(graph, costs);

@@ -16,6 +16,9 @@
 namespace orrery {
 namespace {
 
+constexpr std::string_view kCutShort =
+    "the limit of time ended some of these searches early: better plans may have been missed";
+
 std::string gain_text(Seconds before, Seconds after) {
   return signed_percent(speed_up(before, after).over_new);
 }
@@ -167,6 +170,7 @@ std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
                           "order tp, cp, pp, dp and 1F1B, interleaved or not",
                           to_text(a.production_in_one_site)),
               2, style);
+  if (a.cut_short) out += wrapped(std::string(kCutShort), 2, style);
   if (const std::string kept = best_left_alone(a); !kept.empty()) {
     out += wrapped("changing only one of these gains nothing: " + kept, 2, style);
   }

@@ -170,8 +170,8 @@ std::string memory_text(const Estimate& e, const TextStyle& style) {
 
 std::vector<StageRange> equal_stages(const Estimate& e) {
   const auto same = [](const StageReport& a, const StageReport& b) {
-    return a.layers == b.layers && a.forward == b.forward && a.backward == b.backward &&
-           a.busy == b.busy && a.memory.peak == b.memory.peak;
+    return a.site == b.site && a.layers == b.layers && a.forward == b.forward &&
+           a.backward == b.backward && a.busy == b.busy && a.memory.peak == b.memory.peak;
   };
   std::vector<StageRange> out;
   for (std::size_t i = 0; i < e.stages.size(); ++i) {
@@ -218,12 +218,13 @@ Table stage_table(const Estimate& e, bool colour, std::size_t most_rows) {
     std::vector<BarSegment> composition;
     for (const MemoryPart& part : parts_of(stage.memory)) {
       composition.push_back(
-          {share(part.bytes, e.memory_capacity), {.colour = part.swatch.terminal}});
+          {share(part.bytes, stage.memory_capacity), {.colour = part.swatch.terminal}});
     }
     // Shades without a legend would say nothing: without colour the bar is the whole.
-    if (!colour) composition = {{share(stage.memory.peak, e.memory_capacity)}};
+    if (!colour) composition = {{share(stage.memory.peak, stage.memory_capacity)}};
     const bool is_critical = critical >= ranges[r].first && critical <= ranges[r].last;
-    table.row(cell(range_words(ranges[r]), {.bold = is_critical}), layers_words(stage),
+    const std::string site = stage.site.empty() ? "" : "  " + stage.site;
+    table.row(cell(range_words(ranges[r]) + site, {.bold = is_critical}), layers_words(stage),
               stage.forward.seconds(), stage.backward.seconds(), stage.busy.seconds(),
               percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
               gibibytes(stage.memory.peak), bar_of(std::move(composition)));

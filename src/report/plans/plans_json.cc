@@ -134,7 +134,16 @@ inline constexpr auto kResults<NumberedStage> = table<NumberedStage>(
     field("memory_moment", "when its memory is fullest",
           [](const NumberedStage& s) { return s.report.memory.moment; }),
     field("memory_rank_class", "which ranks this is the memory of",
-          [](const NumberedStage& s) { return s.report.memory.rank_class; }));
+          [](const NumberedStage& s) { return s.report.memory.rank_class; }),
+    optional_field("site", "of the cluster, where its sites differ and stages divide them",
+                   [](const NumberedStage& s) {
+                     return s.report.site.empty() ? std::nullopt : std::optional(s.report.site);
+                   }),
+    optional_field("memory_capacity_bytes", "of its accelerators, where those of sites differ",
+                   [](const NumberedStage& s) {
+                     return s.report.site.empty() ? std::nullopt
+                                                  : std::optional(s.report.memory_capacity);
+                   }));
 
 template <>
 inline constexpr auto kResults<Derivation> = table<Derivation>(
@@ -449,7 +458,8 @@ inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
     field<&AcrossSites::changes>("the best plan over other links"),
     field<&AcrossSites::needs>("what the link asks of the transport"),
     field<&AcrossSites::variations>("with --vary: what of the link takes other values"),
-    field<&AcrossSites::varied>("with --vary: their combinations, the last varying fastest"));
+    field<&AcrossSites::varied>("with --vary: their combinations, the last varying fastest"),
+    field<&AcrossSites::cut_short>("whether a limit of time ended some of the searches early"));
 
 template <>
 inline constexpr auto kResults<Judged> = table<Judged>(

@@ -1,0 +1,272 @@
+// Steps on sites that differ: stages and replicas with the prices of their own site.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lower/division_by_speed.h"
+#include "lower/price.h"
+#include "lower/random_plan.h"
+#include "lower/stage_memory.h"
+#include "lower/step_graph.h"
+#include "lower/step_window.h"
+#include "simulate/simulate.h"
+
+namespace orrery {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Cluster cluster(const std::string& text) { return *parse_cluster(text, Catalog::built_in()); }
+
+// Two equal sites, written as if they differed: the second is a site of its own.
+Cluster told_apart(Cluster two_sites) {
+  two_sites.further_sites.push_back({.name = "second",
+                                     .accelerator = two_sites.accelerator,
+                                     .accelerators_per_node = two_sites.accelerators_per_node,
+                                     .levels = two_sites.levels,
+                                     .host_path = two_sites.host_path});
+  EXPECT_TRUE(check(two_sites)) << check(two_sites).error().text();
+  return two_sites;
+}
+
+struct Step {
+  Step(RandomCase asked, Cluster on)
+      : question(std::move(asked)),
+        cache(question.model, question.training,
+              *cost_context(on, Catalog::built_in(), question.software)),
+        costs(step_costs(cache, question.plan)) {}
+  [[nodiscard]] Picoseconds time(Folding folding = Folding::folded) const {
+    const auto graph = step_graph(costs, folding);
+    EXPECT_TRUE(graph) << to_text(question.plan);
+    return step_time(windows(costs, *graph, simulate(graph->graph)));
+  }
+
+  RandomCase question;
+  CostCache cache;
+  StepCosts costs;
+};
+
+// A random plan of 32 accelerators that is valid on this cluster.
+RandomCase random_across(std::mt19937& random, const Cluster& on) {
+  for (;;) {
+    auto drawn = random_case(random);
+    if (!drawn || drawn->cluster.accelerators != 32) continue;
+    drawn->cluster = on;
+    if (plan_problems(drawn->model, on, drawn->training, drawn->plan).empty()) return *drawn;
+  }
+}
+
+TEST(DifferingSites, EqualSitesToldApartAreTheEvenCaseToTheBit) {
+  const Cluster even = cluster("h100-sxm:16+h100-sxm:16@metro-pair");
+  ASSERT_TRUE(even.further_sites.empty());
+  const Cluster apart = told_apart(even);
+  std::mt19937 random(14);
+  int pipelines = 0;
+  for (int i = 0; i < 150; ++i) {
+    const RandomCase c = random_across(random, apart);
+    const Step a(c, even);
+    const Step b(c, apart);
+    pipelines += b.costs.device_site.empty() ? 0 : 1;
+    ASSERT_EQ(lower_bound(a.costs), lower_bound(b.costs)) << to_text(c.plan);
+    ASSERT_EQ(a.time(), b.time()) << to_text(c.plan);
+    for (int d = 0; d < a.costs.shape.devices; ++d) {
+      ASSERT_EQ(stage_memory(a.costs, d).peak, stage_memory(b.costs, d).peak) << to_text(c.plan);
+      ASSERT_EQ(a.costs.memory_capacity(d), b.costs.memory_capacity(d));
+    }
+  }
+  EXPECT_GT(pipelines, 20);
+  EXPECT_LT(pipelines, 130);
+}
+
+// The second of two sites computes and moves memory at half the rate.
+TEST(DifferingSites, ASlowerSiteNeverMakesAStepFasterNorSlowerThanIfAllWereSlow) {
+  const Cluster fast = cluster("h100-sxm:16+h100-sxm:16@metro-pair");
+  const auto slowed = [](Accelerator& a) {
+    a.peaks.bf16 = *a.peaks.bf16 * 0.5;
+    a.achieved = {};
+    a.memory.bandwidth = a.memory.bandwidth * 0.5;
+  };
+  Cluster mixed = told_apart(fast);
+  slowed(mixed.further_sites.front().accelerator);
+  Cluster slow = fast;
+  slowed(slow.accelerator);
+  std::mt19937 random(41);
+  for (int i = 0; i < 100; ++i) {
+    const RandomCase c = random_across(random, mixed);
+    const Step between(c, mixed);
+    const Picoseconds time = between.time();
+    ASSERT_EQ(time, between.time(Folding::expanded)) << to_text(c.plan);
+    ASSERT_GE(time, lower_bound(between.costs)) << to_text(c.plan);
+    if (between.costs.schedule->made_for_times) continue;  // another order
+    ASSERT_GE(time, Step(c, fast).time()) << to_text(c.plan);
+    ASSERT_LE(time, Step(c, slow).time()) << to_text(c.plan);
+  }
+}
+
+// 1F1B on two stages, the second the slower: it starts when the first forward has arrived, and never
+// waits again; then the last gradient travels back.
+TEST(DifferingSites, TwoStagesTakeWhatAHandComputes) {
+  const RandomCase c = stated_case(small_model("llama-3-8b", 8),
+                                   "h100-sxm:8+a100-80gb-sxm:8@metro-pair", "tp=8,pp=2", 4096, 16);
+  const Step mixed(c, c.cluster);
+  const Step of_h100(c, cluster("h100-sxm:8+h100-sxm:8@metro-pair"));
+  const Step of_a100(c, cluster("a100-80gb-sxm:8+a100-80gb-sxm:8@metro-pair"));
+  const VirtualStage& first = mixed.costs.stages[0];
+  const VirtualStage& second = mixed.costs.stages[1];
+  EXPECT_EQ(first.totals.forward, of_h100.costs.stages[0].totals.forward);
+  EXPECT_EQ(first.totals.backward, of_h100.costs.stages[0].totals.backward);
+  EXPECT_EQ(second.totals.forward, of_a100.costs.stages[1].totals.forward);
+  EXPECT_EQ(second.totals.backward, of_a100.costs.stages[1].totals.backward);
+  ASSERT_GT(second.totals.forward, first.totals.forward);
+  const Picoseconds hop = std::max(of_h100.costs.transfer[0], of_a100.costs.transfer[0]);
+  EXPECT_EQ(mixed.costs.transfer[0], hop);
+  const Picoseconds by_hand = first.totals.forward + hop +
+                              (second.totals.forward + second.totals.backward) * 16 + hop +
+                              first.totals.backward + mixed.costs.gradient_norm +
+                              std::max(of_h100.costs.optimizer[0], of_a100.costs.optimizer[1]);
+  EXPECT_EQ(mixed.time(), by_hand);
+}
+
+// Each site holds as many stages as it has room for, and its own levels say where messages travel.
+TEST(DifferingSites, MayDifferInSizeAndNodes) {
+  const RandomCase c = stated_case(small_model("llama-3-8b", 12), "h100-sxm:16+l40s:32@metro-pair",
+                                   "tp=4,pp=6", 4096, 16);
+  const Step step(c, c.cluster);
+  EXPECT_THAT(step.costs.device_site, ElementsAre(0, 0, 1, 1, 1, 1));
+  const auto level = [&](int i) {
+    const RankLayout& layout = *step.costs.at(i).layout;
+    return step.costs.at(i)
+        .cache->context()
+        .cluster.levels[layout.boundary_level[static_cast<std::size_t>(i)]]
+        .name;
+  };
+  EXPECT_EQ(level(0), "infiniband-ndr");
+  EXPECT_EQ(level(1), "metro-pair");
+  EXPECT_NE(level(2), "metro-pair");
+  EXPECT_EQ(step.costs.memory_capacity(0), cluster("h100-sxm:16").accelerator.memory.capacity);
+  EXPECT_EQ(step.costs.memory_capacity(5), cluster("l40s:32").accelerator.memory.capacity);
+}
+
+// Replicas wait for the slowest, and their collective for the slowest end of the link.
+TEST(DifferingSites, ReplicasTakeTheTimeOfTheSlowest) {
+  const RandomCase c =
+      stated_case(small_model("llama-3-8b", 8), "h100-sxm:8+a100-80gb-sxm:8@metro-pair",
+                  "tp=8,zero=0,overlap.gradient_reduction=false", 4096, 16);
+  const Step mixed(c, c.cluster);
+  const Step of_h100(c, cluster("h100-sxm:8+h100-sxm:8@metro-pair"));
+  const Step of_a100(c, cluster("a100-80gb-sxm:8+a100-80gb-sxm:8@metro-pair"));
+  EXPECT_TRUE(mixed.costs.device_site.empty());
+  EXPECT_EQ(mixed.costs.stages[0].totals.forward, of_a100.costs.stages[0].totals.forward);
+  RankParameters parameters;
+  parameters.dense = 1e9;
+  EXPECT_EQ(mixed.costs.reduce(parameters),
+            std::max(of_h100.costs.reduce(parameters), of_a100.costs.reduce(parameters)));
+  EXPECT_GE(mixed.time(), of_h100.time());
+  EXPECT_GE(mixed.time(), of_a100.time());
+  // The memory of the smaller accelerator counts on every stage.
+  const RandomCase small = stated_case(small_model("llama-3-8b", 8),
+                                       "h100-sxm:8+a100-40gb-sxm:8@metro-pair", "tp=8", 4096, 16);
+  EXPECT_EQ(Step(small, small.cluster).costs.memory_capacity(0),
+            cluster("a100-40gb-sxm:8").accelerator.memory.capacity);
+}
+
+TEST(DivisionBySpeed, GivesTheFasterSiteMoreLayers) {
+  RandomCase c = stated_case(small_model("llama-3-8b", 32), "h100-sxm:8+a100-80gb-sxm:8@metro-pair",
+                             "tp=8,pp=2", 4096, 64);
+  const Step even(c, c.cluster);
+  const std::vector<std::int64_t> layers = divided_by_speed(even.costs).layers;
+  ASSERT_EQ(layers.size(), 2U);
+  EXPECT_EQ(layers[0] + layers[1], 32);
+  EXPECT_GT(layers[0], layers[1]);
+  c.plan.layers = layers;
+  const Picoseconds divided = Step(c, c.cluster).time();
+  EXPECT_LT(divided, even.time());
+  // No other division is faster, for one stage never waits.
+  for (const std::int64_t first : {layers[0] - 1, layers[0] + 1}) {
+    c.plan.layers = {first, 32 - first};
+    EXPECT_GE(Step(c, c.cluster).time(), divided) << first;
+  }
+}
+
+// Two replicas of the H100s and four of the A100s, which take longer for a microbatch: 96 microbatches
+// are 2 m + 4 n.
+TEST(DivisionBySpeed, GivesTheFasterSiteMoreMicrobatches) {
+  RandomCase c = stated_case(small_model("llama-3-8b", 8),
+                             "h100-sxm:16+a100-80gb-sxm:32@metro-pair", "tp=8", 4096, 96);
+  const Step even(c, c.cluster);
+  EXPECT_EQ(even.costs.shape.microbatches, 16);
+  const std::vector<std::int64_t> shares = divided_by_speed(even.costs).site_microbatches;
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(2 * shares[0] + 4 * shares[1], 96);
+  EXPECT_GT(shares[0], shares[1]);
+  c.plan.site_microbatches = shares;
+  EXPECT_TRUE(plan_problems(c.model, c.cluster, c.training, c.plan).empty());
+  const Step divided(c, c.cluster);
+  EXPECT_LT(divided.time(), even.time());
+  // No other division has a faster slowest site.
+  const auto longest = [&](const std::vector<std::int64_t>& of) {
+    double out = 0;
+    for (std::size_t site = 0; site < 2; ++site) {
+      const PassTotals held = even.costs.sites[site].held(0);
+      out = std::max(out, (held.forward + held.backward).count() * static_cast<double>(of[site]));
+    }
+    return out;
+  };
+  for (std::int64_t n = 1; n < 24; ++n) {
+    EXPECT_GE(longest({(96 - 4 * n) / 2, n}), longest(shares)) << n;
+  }
+  // Stated evenly, they are the even case.
+  c.plan.site_microbatches = {16, 16};
+  EXPECT_EQ(Step(c, c.cluster).time(), even.time());
+}
+
+TEST(SiteRules, SayWhichNumbersOfMicrobatchesAreNone) {
+  const auto problem = [](const char* on, std::string_view plan) {
+    const RandomCase c = stated_case(small_model("llama-3-8b", 12), on, plan, 4096, 96);
+    const auto all = plan_problems(c.model, c.cluster, c.training, c.plan);
+    return all.empty() ? "" : all.front();
+  };
+  constexpr auto kOn = "h100-sxm:16+a100-80gb-sxm:32@metro-pair";
+  EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=24+12"), "");
+  EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=24+13"),
+            "site_microbatches make a batch of 100 sequences, not 96");
+  EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=48+0"),
+            "site_microbatches 0 is outside 1 to 1000000");
+  EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=24"),
+            "site_microbatches lists 1 sites, the cluster has 2");
+  EXPECT_EQ(problem(kOn, "tp=4,pp=6,site_microbatches=24+12"),
+            "site_microbatches needs sites that differ, and dp outermost in the placement");
+  EXPECT_EQ(problem("h100-sxm:48", "tp=8,site_microbatches=24+12"),
+            "site_microbatches needs sites that differ, and dp outermost in the placement");
+}
+
+TEST(SiteRules, SayWhatSitesThatDifferCannotHold) {
+  const auto problems = [](const char* on, std::string_view plan, const char* model) {
+    const RandomCase c = stated_case(small_model(model, 12), on, plan, 4096, 48);
+    std::string all;
+    for (const std::string& p : plan_problems(c.model, c.cluster, c.training, c.plan)) {
+      all += p + "; ";
+    }
+    return all;
+  };
+  constexpr auto kOn = "h100-sxm:16+a100-80gb-sxm:32@metro-pair";
+  EXPECT_EQ(problems(kOn, "tp=4,pp=6", "llama-3-8b"), "");
+  EXPECT_EQ(problems(kOn, "tp=4,pp=2,placement=tp+cp+pp+dp", "llama-3-8b"), "");
+  EXPECT_THAT(problems(kOn, "tp=4,pp=2", "llama-3-8b"),
+              HasSubstr("site h100-sxm:16 does not hold whole stages of 24 ranks"));
+  EXPECT_THAT(problems(kOn, "tp=8,cp=3,placement=tp+dp+pp+cp", "llama-3-8b"),
+              HasSubstr("cp lies outermost, and sites that differ may divide pp or dp alone"));
+  EXPECT_THAT(problems("h100-sxm:16+a100-80gb-sxm:16@metro-pair", "tp=4,pp=4,schedule=dualpipe",
+                       "llama-3-8b"),
+              HasSubstr("each of its stages lies on two devices that must be alike"));
+  EXPECT_THAT(problems("h100-sxm:16+a100-80gb-sxm:16@metro-pair", "tp=1,ep=32", "deepseek-v2-lite"),
+              HasSubstr("crosses between sites that differ"));
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,129 @@
+#include "lower/division_by_speed.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "outcome/invariant.h"
+#include "plan/site_division.h"
+#include "plan/stage_layers.h"
+
+namespace orrery {
+namespace {
+
+std::vector<std::int64_t> layers_by_speed(const StepCosts& step) {
+  const std::size_t layers = step.cache->model().layers.size();
+  struct Device {
+    double layer = 0;  // ps
+    double busy = 0;   // ps
+    std::int64_t layers = 0;
+  };
+  std::vector<Device> devices(step.device_site.size());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const auto device = static_cast<int>(d);
+    const StepCosts& costs = step.at(device);
+    const PassTotals& all = costs.recomputed->before.back();
+    devices[d].layer = (all.forward + all.backward).count() / static_cast<double>(layers);
+    const auto add = [&](const BlockCost& block) {
+      devices[d].busy += (block.forward.time + block.backward.time).count();
+    };
+    for (int c = 0; c < step.shape.chunks; ++c) {
+      if (step.chunk(device, c).embedding) add(costs.kept->embedding);
+      if (step.chunk(device, c).head) add(costs.kept->head);
+    }
+  }
+  for (std::size_t l = 0; l < layers; ++l) {
+    Device& next =
+        *std::ranges::min_element(devices, {}, [](const Device& d) { return d.busy + d.layer; });
+    next.busy += next.layer;
+    ++next.layers;
+  }
+  std::vector<std::int64_t> out(step.stages.size());
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::vector<std::int64_t> chunks = even_layers(devices[d].layers, step.shape.chunks);
+    for (int c = 0; c < step.shape.chunks; ++c) {
+      const int stage = step.schedule->virtual_stage(step.shape, static_cast<int>(d), c);
+      out[static_cast<std::size_t>(stage)] = chunks[static_cast<std::size_t>(c)];
+    }
+  }
+  return out;
+}
+
+// Replicas that work on equally many microbatches.
+struct Share {
+  std::int64_t replicas = 0;
+  double time = 0;  // of one microbatch, ps
+  std::int64_t microbatches = 1;
+};
+
+// Takes `excess` microbatches of single replicas away, a whole site's at a time; false if no number
+// of sites has exactly as many.
+bool take_away(std::vector<Share>& shares, std::int64_t excess) {
+  constexpr std::size_t kNone = SIZE_MAX;
+  std::vector<std::size_t> last(static_cast<std::size_t>(excess) + 1, kNone);
+  for (std::int64_t e = 1; e <= excess; ++e) {
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      const std::int64_t before = e - shares[k].replicas;
+      if (before < 0 || (before > 0 && last[static_cast<std::size_t>(before)] == kNone)) continue;
+      last[static_cast<std::size_t>(e)] = k;
+      break;
+    }
+  }
+  std::vector<Share> fewer = shares;
+  for (std::int64_t e = excess; e > 0;) {
+    const std::size_t k = last[static_cast<std::size_t>(e)];
+    if (k == kNone || --fewer[k].microbatches < 1) return false;
+    e -= fewer[k].replicas;
+  }
+  shares = std::move(fewer);
+  return true;
+}
+
+std::vector<std::int64_t> microbatches_by_speed(const StepCosts& step) {
+  const Cluster& cluster = step.sites.front().cache->context().cluster;
+  std::vector<Share> shares;
+  std::int64_t missing = step.cache->training().global_batch / step.plan.micro_batch;
+  for (std::size_t site = 0; site < step.sites.size(); ++site) {
+    const StepCosts& costs = step.sites[site];
+    Share share{.replicas = replicas_of(step.plan, cluster, site)};
+    for (int device = 0; device < costs.shape.devices; ++device) {
+      const PassTotals held = costs.held(device);
+      share.time = std::max(share.time, (held.forward + held.backward).count());
+    }
+    missing -= share.replicas;
+    shares.push_back(share);
+  }
+  constexpr int kTriesBeyond = 64;
+  constexpr std::int64_t kMostExcess = 1 << 20;
+  for (int beyond = 0; beyond < kTriesBeyond && missing >= -kMostExcess;) {
+    if (missing <= 0) {
+      if (take_away(shares, -missing)) {
+        std::vector<std::int64_t> out;
+        for (const Share& share : shares) out.push_back(share.microbatches);
+        return out;
+      }
+      ++beyond;
+    }
+    Share& next = *std::ranges::min_element(shares, {}, [](const Share& s) {
+      return static_cast<double>(s.microbatches + 1) * s.time;
+    });
+    ++next.microbatches;
+    missing -= next.replicas;
+  }
+  return {};
+}
+
+}  // namespace
+
+Plan divided_by_speed(const StepCosts& step) {
+  ORRERY_INVARIANT(!step.sites.empty());
+  Plan out = step.plan;
+  if (step.device_site.empty()) {
+    out.site_microbatches = microbatches_by_speed(step);
+  } else {
+    out.layers = layers_by_speed(step);
+  }
+  return out;
+}
+
+}  // namespace orrery

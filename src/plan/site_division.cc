@@ -1,0 +1,126 @@
+#include "plan/site_division.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+std::int64_t degree(const Plan& plan, MeshAxis axis) {
+  switch (axis) {
+    case MeshAxis::tp:
+      return plan.tp;
+    case MeshAxis::cp:
+      return plan.cp;
+    case MeshAxis::pp:
+      return plan.pp;
+    case MeshAxis::dp:
+      return plan.dp;
+    case MeshAxis::ep:
+      break;  // taken from the others
+  }
+  return 1;
+}
+
+}  // namespace
+
+MeshAxis outermost_axis(const Plan& plan) {
+  for (auto axis = plan.placement.rbegin(); axis != plan.placement.rend(); ++axis) {
+    if (degree(plan, *axis) > 1) return *axis;
+  }
+  return MeshAxis::dp;
+}
+
+std::vector<std::size_t> device_sites(const Plan& plan, const Cluster& cluster) {
+  std::vector<std::size_t> out;
+  if (cluster.further_sites.empty() || outermost_axis(plan) != MeshAxis::pp) return out;
+  const std::int64_t ranks = cluster.accelerators / plan.pp;
+  for (std::size_t site = 0; site < site_count(cluster); ++site) {
+    out.insert(out.end(), static_cast<std::size_t>(accelerators_of(cluster, site) / ranks), site);
+  }
+  return out;
+}
+
+std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t site) {
+  return accelerators_of(cluster, site) / (cluster.accelerators / plan.dp);
+}
+
+std::vector<std::string> share_problems(const Cluster& cluster, const Training& training,
+                                        const Plan& plan, std::int64_t most) {
+  const std::size_t sites = cluster.further_sites.empty() ? 0 : site_count(cluster);
+  if (outermost_axis(plan) != MeshAxis::dp || sites == 0) {
+    return {"site_microbatches needs sites that differ, and dp outermost in the placement"};
+  }
+  if (plan.site_microbatches.size() != sites) {
+    return {fmt::format("site_microbatches lists {} sites, the cluster has {}",
+                        plan.site_microbatches.size(), sites)};
+  }
+  std::int64_t sequences = 0;
+  for (std::size_t site = 0; site < sites; ++site) {
+    const std::int64_t here = plan.site_microbatches[site];
+    if (here < 1 || here > most) {
+      return {fmt::format("site_microbatches {} is outside 1 to {}", here, most)};
+    }
+    // None of the factors is above 1e9, so that a double shows where the product would overflow.
+    const double all = static_cast<double>(here) * static_cast<double>(plan.micro_batch) *
+                       static_cast<double>(replicas_of(plan, cluster, site));
+    sequences += all < 1e15 ? static_cast<std::int64_t>(all) : std::int64_t{1'000'000'000'000'000};
+  }
+  if (sequences == training.global_batch) return {};
+  return {fmt::format("site_microbatches make a batch of {} sequences, not {}", sequences,
+                      training.global_batch)};
+}
+
+std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
+                                       const Plan& plan) {
+  std::vector<std::string> out;
+  if (cluster.further_sites.empty()) return out;
+  const MeshAxis axis = outermost_axis(plan);
+  if (axis != MeshAxis::pp && axis != MeshAxis::dp) {
+    out.push_back(
+        fmt::format("{} lies outermost, and sites that differ may divide pp or dp alone: end the "
+                    "placement with "
+                    "one of them",
+                    to_text(axis)));
+    return out;
+  }
+  if (model.tables > 0) {
+    out.push_back(model.name +
+                  " shares its embedding tables evenly among all ranks, which sites "
+                  "that differ do not");
+  }
+  const bool stages = axis == MeshAxis::pp;
+  const std::int64_t ranks = cluster.accelerators / degree(plan, axis);
+  for (std::size_t site = 0; site < site_count(cluster); ++site) {
+    const std::int64_t here = accelerators_of(cluster, site);
+    if (here % ranks != 0) {
+      out.push_back(fmt::format("site {} does not hold whole {} of {} ranks",
+                                name_of(cluster, site), stages ? "stages" : "replicas", ranks));
+      break;
+    }
+    const std::int64_t pool = here / plan.pp;  // ranks that share the experts of a stage
+    const std::int64_t expert = plan.ep * std::max<std::int64_t>(1, plan.etp);
+    if (!stages && model.experts > 0 && pool % expert != 0) {
+      out.push_back(
+          fmt::format("ep {} x etp {} crosses between sites that differ: the {} ranks of a stage "
+                      "in site {} must "
+                      "be a multiple of it",
+                      plan.ep, std::max<std::int64_t>(1, plan.etp), pool, name_of(cluster, site)));
+      break;
+    }
+  }
+  const auto schedule = find_schedule(plan.schedule);
+  if (stages && schedule && ((*schedule)->routes > 1 || (*schedule)->splits_vocabulary)) {
+    out.push_back(fmt::format("{} on sites that differ: {}", plan.schedule,
+                              (*schedule)->routes > 1
+                                  ? "each of its stages lies on two devices that must be alike"
+                                  : "all devices share the vocabulary evenly"));
+  }
+  return out;
+}
+
+}  // namespace orrery

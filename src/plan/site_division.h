@@ -1,0 +1,39 @@
+// How a plan lies over the sites of a cluster: which mesh axis crosses from one to the next, and
+// which site each pipeline device is in.
+//
+// Ranks fill the sites in order, so the outermost axis of the placement crosses. Where sites differ
+// (cluster/cluster.h), each must hold whole units of that axis: stages of a pipeline, whose devices
+// then belong to one site each, or replicas, which all take the time of the slowest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/model.h"
+#include "plan/plan.h"
+
+namespace orrery {
+
+// The last axis of the placement that has more than one rank; dp if none has.
+MeshAxis outermost_axis(const Plan& plan);
+
+// By pipeline device, where sites differ and the pipeline lies across them; else empty. The plan
+// must be complete and without site_problems().
+std::vector<std::size_t> device_sites(const Plan& plan, const Cluster& cluster);
+
+// Replicas in that site, where sites differ and replicas lie across them.
+std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t site);
+
+// Why the numbers of microbatches that a plan states for each site are none; empty otherwise. `most`:
+// of one replica.
+std::vector<std::string> share_problems(const Cluster& cluster, const Training& training,
+                                        const Plan& plan, std::int64_t most);
+
+// Why a complete plan cannot run, or is not modelled, across sites that differ; empty otherwise.
+std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
+                                       const Plan& plan);
+
+}  // namespace orrery
