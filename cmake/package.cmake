@@ -81,7 +81,7 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME liborrery-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-  "libexpected-dev, libfmt-dev, libyaml-cpp-dev, libsimdjson-dev, zlib1g-dev")
+  "libexpected-dev, libfmt-dev, libyaml-cpp-dev, libsimdjson-dev, zlib1g-dev, libexpat1-dev")
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION
   "Predicts distributed training\n Step time, memory, communication, failures and cost of training runs.")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION

@@ -152,6 +152,8 @@ struct CollectiveOptions {
   std::string cluster;
   std::int64_t ranks = 0;  // 0: all
   std::string algorithm;   // empty: every one
+  std::string program;     // a file of MSCCL; empty: none
+  std::uint32_t streams = 1;
 };
 
 struct ClusterOptions {

@@ -211,6 +211,8 @@ void add_collective(CLI::App* app, CollectiveOptions& c) {
   app->add_option("--ranks", c.ranks, "the first so many accelerators (default: all)")
       ->check(CLI::Range(std::int64_t{2}, std::int64_t{1'000'000}));
   app->add_option("--algorithm", c.algorithm, "only this one: ring, double_tree, ...");
+  app->add_option("--program", c.program, "an algorithm file of MSCCL (XML) beside them");
+  app->add_option("--streams", c.streams, "hashed paths of two GPUs")->check(CLI::Range(1U, 1024U));
   app->footer("Example:\n  orrery collective all_reduce --size 1GiB --on h100-sxm:64");
 }
 

@@ -543,6 +543,7 @@ std::optional<Program> program_of(ProgramAlgorithm algorithm, CollectiveKind kin
     case ProgramAlgorithm::pxn:
       return pxn(kind, shape);
     case ProgramAlgorithm::synthesized:
+    case ProgramAlgorithm::imported:
       return std::nullopt;
   }
   return std::nullopt;

@@ -57,6 +57,7 @@ enum class ProgramAlgorithm : std::uint8_t {
   pairwise,
   pxn,
   synthesized,  // of network/synthesis.h, not of program_of()
+  imported,     // from a file (network/msccl.h), not of program_of()
 };
 
 // How ranks lie, which are numbered from the inside out: `members[l]` in one unit of level l, as in

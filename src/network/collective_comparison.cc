@@ -140,11 +140,12 @@ ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
 }
 
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
-                                                CollectiveKind kind, Bytes payload,
-                                                std::int64_t ranks,
-                                                std::optional<ProgramAlgorithm> only,
+                                                const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress) {
-  if (ranks == 0) ranks = cluster.accelerators;
+  const auto& [kind, payload, stated_ranks, only, imported, streams] = question;
+  const std::int64_t ranks = stated_ranks > 0 ? stated_ranks
+                             : imported       ? std::int64_t{imported->ranks}
+                                              : cluster.accelerators;
   if (ranks < 2 || ranks > cluster.accelerators) {
     return bad_input(std::to_string(ranks) + " ranks on the " +
                          std::to_string(cluster.accelerators) + " accelerators of " + cluster.name,
@@ -154,6 +155,12 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     return bad_input(std::to_string(ranks) + " ranks are too many to simulate their flows", "ranks",
                      "at most " + std::to_string(kMostSimulatedRanks) +
                          "; orrery estimate prices larger groups by closed forms");
+  }
+  if (imported && (imported->kind != kind || imported->ranks != ranks)) {
+    return bad_input("the program is an " + std::string(to_text(imported->kind)) + " of " +
+                         std::to_string(imported->ranks) + " ranks, not an " +
+                         std::string(to_text(kind)) + " of " + std::to_string(ranks),
+                     "--program", "name its collective, and its ranks with --ranks");
   }
   ORRERY_TRY(
       const CollectiveParameters parameters,
@@ -186,7 +193,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
       continue;
     }
     if (kind == CollectiveKind::all_to_all && members > kMostExchangeRanks &&
-        algorithm != ProgramAlgorithm::hierarchical) {
+        algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::imported) {
       continue;
     }
     ProgramShape shaped = shape;
@@ -204,6 +211,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
       ORRERY_TRY(const Network network, network_of(reached));
       program = synthesized_program(kind, network, members);
     }
+    if (algorithm == ProgramAlgorithm::imported) program = imported;
     if (!program) continue;
     AlgorithmTimes times;
     times.algorithm = algorithm;
@@ -219,7 +227,8 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};
     const std::array<Seconds*, 3> into = {&times.flows, &times.hashed, &times.planned};
     for (std::size_t r = 0; r < kRoutings.size(); ++r) {
-      ORRERY_TRY(const ProgramRun done, run(*program, payload, network, placement, kRoutings[r]));
+      ORRERY_TRY(const ProgramRun done,
+                 run(*program, payload, network, placement, kRoutings[r], streams));
       *into[r] = base + done.time;
       if (kRoutings[r] != Routing::spray) continue;
       for (std::size_t l = 0; l < done.on_links.size(); ++l) {

@@ -35,12 +35,14 @@ struct Flow {
 class Runner {
  public:
   Runner(const Program& program, Bytes payload, const Network& network,
-         std::span<const std::vector<std::uint32_t>> placements, Routing routing)
+         std::span<const std::vector<std::uint32_t>> placements, Routing routing,
+         std::uint32_t streams)
       : program_(program),
         part_(payload.value() * program.part_share),
         network_(network),
         placements_(placements),
-        routing_(routing) {
+        routing_(routing),
+        streams_(routing == Routing::ecmp ? std::max(1U, streams) : 1) {
     out_.on_links.resize(network.links().size());
     for (const DirectedLink& link : network.links()) capacities_.push_back(link.capacity.value());
     if (routing == Routing::planned) loads_.resize(capacities_.size());
@@ -52,10 +54,10 @@ class Runner {
                        "take an algorithm without reduction in the switch");
     }
     for (const Round& round : program_.rounds) {
-      if (round.sends.size() * placements_.size() > kMostFlows) {
-        return bad_input(std::to_string(round.sends.size() * placements_.size()) +
-                             " flows at the same time are too many",
-                         "", "at most " + std::to_string(kMostFlows) + "; take fewer ranks");
+      const std::size_t flows = round.sends.size() * placements_.size() * streams_;
+      if (flows > kMostFlows) {
+        return bad_input(std::to_string(flows) + " flows at the same time are too many", "",
+                         "at most " + std::to_string(kMostFlows) + "; take fewer ranks");
       }
     }
     const bool in_sequence =
@@ -89,12 +91,13 @@ class Runner {
       std::size_t end = i;
       while (end < ends.size() && ends[end] == ends[i]) ++end;
       const auto [from, to, count] = ends[i];
-      for (const std::vector<std::uint32_t>& placement : placements_) {
+      for (std::size_t k = 0; k < placements_.size() * streams_; ++k) {
+        const std::vector<std::uint32_t>& placement = placements_[k / streams_];
         Flow flow;
-        flow.bytes = part_ * count;
+        flow.bytes = part_ * count / streams_;
         Seconds latency;
-        route(network_, vertex(placement, from), vertex(placement, to), routing_, 0, loads_,
-              flow.uses, latency);
+        route(network_, vertex(placement, from), vertex(placement, to), routing_, k % streams_,
+              loads_, flow.uses, latency);
         flow.latency = latency.value();
         flow.sends = static_cast<double>(end - i);
         for (ResourceUse& use : flow.uses) {
@@ -162,13 +165,18 @@ class Runner {
     std::vector<Progress> rounds(program_.rounds.size());
     using Start = std::pair<double, std::pair<std::uint32_t, std::uint32_t>>;  // round, flow
     std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting;
-    const auto begin = [&](std::uint32_t i, double now) {
+    // A round without sends ends as it begins.
+    const auto begin = [&](auto&& self, std::uint32_t i, double now) -> void {
       Progress& p = rounds[i];
       p.flows = flows_of(program_.rounds[i]);
       p.under_way = p.flows.size();
       out_.flows += p.flows.size();
       for (std::uint32_t f = 0; f < p.flows.size(); ++f) {
         waiting.push({now + p.flows[f].latency * program_.rounds[i].repeats, {i, f}});
+      }
+      if (!p.flows.empty()) return;
+      for (const std::uint32_t s : p.successors) {
+        if (--rounds[s].waits == 0) self(self, s, now);
       }
     };
     for (std::uint32_t i = 0; i < rounds.size(); ++i) {
@@ -178,9 +186,7 @@ class Runner {
       for (const std::uint32_t a : after) rounds[a].successors.push_back(i);
       rounds[i].waits = static_cast<std::uint32_t>(after.size());
     }
-    for (std::uint32_t i = 0; i < rounds.size(); ++i) {
-      if (rounds[i].waits == 0) begin(i, 0);
-    }
+    if (!rounds.empty()) begin(begin, 0, 0);  // every other stands behind one
     FlowSimulation simulation(capacities_);
     std::vector<std::uint32_t> round_of;  // of a flow under way
     double now = 0;
@@ -205,7 +211,7 @@ class Runner {
         if (--p.under_way > 0) continue;
         p.flows = {};
         for (const std::uint32_t s : p.successors) {
-          if (--rounds[s].waits == 0) begin(s, now);
+          if (--rounds[s].waits == 0) begin(begin, s, now);
         }
       }
     }
@@ -217,6 +223,7 @@ class Runner {
   const Network& network_;
   std::span<const std::vector<std::uint32_t>> placements_;
   Routing routing_;
+  std::uint32_t streams_;
   std::vector<double> capacities_;
   std::vector<double> loads_;
   ProgramRun out_;
@@ -298,8 +305,9 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
 }
 
 Result<ProgramRun> run(const Program& program, Bytes payload, const Network& network,
-                       std::span<const std::vector<std::uint32_t>> placements, Routing routing) {
-  return Runner(program, payload, network, placements, routing).run();
+                       std::span<const std::vector<std::uint32_t>> placements, Routing routing,
+                       std::uint32_t streams) {
+  return Runner(program, payload, network, placements, routing, streams).run();
 }
 
 }  // namespace orrery

@@ -33,9 +33,12 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
            std::uint64_t number, std::vector<double>& loads, std::vector<struct ResourceUse>& uses,
            Seconds& latency);
 
-// Errors: more flows at once than kMostFlows; a program with switches on a network that has none.
+// `streams`: connections between two accelerators, each with its part of every send and, where paths
+// are hashed, with one of its own; spread and planned flows gain nothing by more. Errors: more flows at
+// once than kMostFlows; a program with switches on a network that has none.
 inline constexpr std::size_t kMostFlows = 8'000'000;
 Result<ProgramRun> run(const Program& program, Bytes payload, const Network& network,
-                       std::span<const std::vector<std::uint32_t>> placements, Routing routing);
+                       std::span<const std::vector<std::uint32_t>> placements, Routing routing,
+                       std::uint32_t streams = 1);
 
 }  // namespace orrery

@@ -287,6 +287,37 @@ TEST(Routing, PlannedPathsAreAsGoodAsSpreadOnes) {
   EXPECT_GE(time(Routing::ecmp), 2);
 }
 
+// F flows that are hashed to K equal uplinks take E[max load] / (F/K) times as long as spread ones: of
+// 8 on 8, the expected largest of a multinomial, 2.597 (the sum over m of 1 - P(all at most m), by
+// counting; 1.762 and 1.369 of 32 and 128). With s streams each, 8 s balls fall, and the loads come closer to each other.
+TEST(Routing, StreamsBringHashedFlowsCloserToSpreadOnes) {
+  Cluster cluster = nodes_of(1024, 1, 400e9, 50e9, 0, 0);
+  cluster.levels = {cluster.levels[0], cluster.levels[1], cluster.levels[1]};
+  cluster.levels[0].accelerators = 1;
+  cluster.levels[1].accelerators = 8;
+  cluster.levels[1].name = "leaf";
+  cluster.levels[2].topology = LevelTopology{.switches = 8};
+  const Network net = *network_of(cluster);
+  // The slow-down of one leaf's flows to another leaf's, averaged over pairs of leaves.
+  const auto mean = [&](std::uint32_t streams) {
+    double sum = 0;
+    constexpr std::uint32_t kPairs = 64;
+    for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+      Program program{.kind = Kind::broadcast, .ranks = 1024, .rounds = {Round{}}};
+      for (std::uint32_t r = 0; r < 8; ++r) {
+        program.rounds[0].sends.push_back({.from = 16 * pair + r, .to = 16 * pair + 8 + r});
+      }
+      const auto done =
+          run(program, Bytes(50e9), net, Placements{first(1024)}, Routing::ecmp, streams);
+      sum += done->time.value();
+    }
+    return sum / kPairs;
+  };
+  EXPECT_NEAR(mean(1), 2.597, 0.25);
+  EXPECT_NEAR(mean(4), 1.762, 0.12);
+  EXPECT_NEAR(mean(16), 1.369, 0.06);
+}
+
 // Whatever the number of switches, spread flows fill a network without oversubscription. A planned one
 // takes one link at each level, and is no faster than the narrowest of them: one of `pod` from its
 // accelerator, and one of those that 64 accelerators share.
