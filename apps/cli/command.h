@@ -51,6 +51,7 @@ struct GenerateOptions {
   std::int64_t steps = 0;             // 0: the model's
   std::string guidance;               // "on", "off"; empty: the model's
   double evaluated = 1;               // share of the steps that a cache leaves
+  std::int64_t decoder_ranks = 1;     // that decode a strip each
   std::vector<std::string> measured;  // CSV files, in place of a model
 };
 

@@ -32,6 +32,9 @@ void add_generate(CLI::App* app, GenerateOptions& g) {
   app->add_option("--evaluated", g.evaluated,
                   "share of the steps that a cache of features leaves to evaluate (default: 1)")
       ->check(number_within(1e-6, 1));
+  app->add_option("--decoder-ranks", g.decoder_ranks,
+                  "GPUs of an image that decode a strip of it each (default: 1)")
+      ->check(CLI::Range(1, 1'000'000));
   app->get_option("model")->required(false);
   app->add_option("--measured", g.measured,
                   "predict the rows of these CSV files instead, and show the errors");
@@ -72,6 +75,7 @@ Result<int> generate_command(const GenerateOptions& options, const Common& commo
   question.steps = options.steps;
   if (!options.guidance.empty()) question.guidance = options.guidance == "on";
   question.evaluated = options.evaluated;
+  question.decoder_ranks = options.decoder_ranks;
   question.micro_batch_stated = std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
   ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
   const int printed =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/collective/group_shape.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "model/diffusion/diffusion.h"
@@ -89,7 +90,8 @@ Model without_logits(Model model) {
   return model;
 }
 
-Result<void> judge(const GenerationQuestion& q, const Scenario& scenario, std::int64_t steps,
+// `dp`: 0 where the degrees do not divide the GPUs.
+Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t steps,
                    std::int64_t evaluations) {
   std::string all;
   const auto refuse = [&](const std::string& reason) { all += (all.empty() ? "" : "; ") + reason; };
@@ -102,11 +104,7 @@ Result<void> judge(const GenerationQuestion& q, const Scenario& scenario, std::i
   if (!(q.evaluated > 0 && q.evaluated <= 1)) {
     refuse(fmt::format("a share of {} of the steps is outside 0 to 1", q.evaluated));
   }
-  const Plan& plan = scenario.plan;
-  const std::int64_t ranks = plan.tp * plan.cp * plan.pp;
-  const std::int64_t gpus = scenario.cluster.accelerators;
-  if (all.empty() && ranks > 0 && gpus % ranks == 0) {
-    const std::int64_t dp = plan.dp > 0 ? plan.dp : gpus / ranks;
+  if (all.empty() && dp > 0) {
     const std::int64_t batch = q.images * evaluations;
     if (batch % dp != 0) {
       refuse(
@@ -142,7 +140,9 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
   out.steps = q.steps > 0 ? q.steps : sampling.steps;
   out.guidance = q.guidance.value_or(sampling.guidance);
   const std::int64_t evaluations = out.guidance ? 2 : 1;
-  ORRERY_RETURN_IF_ERROR(judge(q, asked, q.steps != 0 ? q.steps : out.steps, evaluations));
+  const std::int64_t replicas =
+      completed_plan(asked.model, asked.cluster, asked.training, asked.plan).plan.dp;
+  ORRERY_RETURN_IF_ERROR(judge(q, replicas, q.steps != 0 ? q.steps : out.steps, evaluations));
   if (!image->sampling) {
     out.assumed.push_back(fmt::format(
         "{} steps {} guidance, a prompt encoded elsewhere and no decoder: the model's description "
@@ -150,18 +150,16 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
         out.steps, out.guidance ? "with" : "without"));
   }
   const std::int64_t batch = q.images * evaluations;
-  const std::int64_t ranks = asked.plan.tp * asked.plan.cp * asked.plan.pp;
-  const std::int64_t gpus = asked.cluster.accelerators;
-  const std::int64_t dp = asked.plan.dp > 0            ? asked.plan.dp
-                          : ranks > 0 && gpus >= ranks ? gpus / ranks
-                                                       : 1;
+  const std::int64_t dp = std::max<std::int64_t>(1, replicas);
+  const std::int64_t gpus_of_replica = std::max<std::int64_t>(1, asked.cluster.accelerators / dp);
   std::vector<RunPart> runs;
   for (const std::string& name : sampling.text_encoders) {
     ORRERY_TRY(Model encoder, at("sampling.text_encoders", load_model(name, catalog)));
     const std::int64_t prompts = std::max<std::int64_t>(1, batch / dp);
     Scenario scenario = on_one_rank(asked, without_logits(std::move(encoder)), prompts);
     scenario.training.sequence_length =
-        std::min(usual_sequence_length(scenario.model), image->text.tokens);
+        std::min(usual_sequence_length(scenario.model),
+                 sampling.prompt_tokens > 0 ? sampling.prompt_tokens : image->text.tokens);
     ORRERY_TRY(RunPart part,
                run(std::move(scenario), "text encoder", prompts, prompts, 1, catalog));
     runs.push_back(std::move(part));
@@ -191,11 +189,31 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
                                    sampling.decoder, image->out_channels),
                        "sampling.decoder", "orrery catalog generation lists decoders");
     }
-    ORRERY_TRY(Model decoder, at("sampling.decoder", with_image(own, image->image)));
-    const std::int64_t replicas = std::min(dp, q.images);
-    const std::int64_t images = (q.images + replicas - 1) / replicas;
+    ImageSize strip = image->image;
+    if (q.decoder_ranks > 1) {
+      if (strip.height % q.decoder_ranks != 0 || gpus_of_replica % q.decoder_ranks != 0) {
+        return bad_input(
+            fmt::format("{} ranks do not divide the height {} and the {} GPUs that make an image",
+                        q.decoder_ranks, strip.height, gpus_of_replica),
+            "decoder ranks", "a number that divides both");
+      }
+      strip.height /= q.decoder_ranks;
+    }
+    ORRERY_TRY(Model decoder, at("sampling.decoder", with_image(own, strip)));
+    const std::int64_t images = (q.images - 1) / std::min(dp, q.images) + 1;
     ORRERY_TRY(RunPart part, run(on_one_rank(asked, std::move(decoder), images), "decoder", images,
                                  images, 1, catalog));
+    if (q.decoder_ranks > 1) {
+      ORRERY_TRY(const CostContext costs, cost_context(asked.cluster, catalog, asked.software));
+      std::vector<std::int64_t> domain;
+      for (const FabricLevel& level : asked.cluster.levels) domain.push_back(level.accelerators);
+      const double pixels = 3.0 * static_cast<double>(images * image->image.height) *
+                            static_cast<double>(image->image.width * image->image.frames);
+      part.part.once += costs.communicate(
+          CollectiveKind::all_gather, tensor_element_size(asked.training.precision) * pixels,
+          group_shape(static_cast<int>(q.decoder_ranks), 1, domain));
+      part.part.time = part.part.once;
+    }
     runs.push_back(std::move(part));
   }
   ByteCount weights = 0;

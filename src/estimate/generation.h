@@ -10,8 +10,10 @@
 // so that dp divides the images and, where it is larger than their number, the two evaluations
 // (guidance parallelism, xDiT). `evaluated` is the share of steps that a cache of features leaves to
 // evaluate. Text encoders and the decoder run whole on one rank, on the prompts and the images of a
-// replica at once. A decoder whose
-// activations do not fit beside all weights works in tiles. Behind each step the
+// replica at once. With several ranks the decoder works in as many strips of the image's height, one
+// on each, and the strips are gathered (DistVAE, xdit-project); the rows that convolutions of
+// neighbouring strips exchange are not counted, and the attention in the middle sees one strip. A
+// decoder whose activations do not fit beside all weights works in tiles. Behind each step the
 // latent is gathered from the ranks that share it. Not modelled: the sampler's update, loading,
 // moving networks out of memory between uses, images saved.
 #pragma once
@@ -33,6 +35,7 @@ struct GenerationQuestion {
   std::optional<bool> guidance = std::nullopt;  // absent: the model's own
   bool micro_batch_stated = false;              // the plan's; else all of a replica's evaluations
   double evaluated = 1;                         // share of the steps whose denoiser is evaluated
+  std::int64_t decoder_ranks = 1;               // that decode a strip of an image each
 };
 
 struct GenerationPart {

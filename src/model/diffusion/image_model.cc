@@ -89,6 +89,7 @@ const Fields<Sampling>& fields_of(const Sampling*) {
           .optional<&T::steps>("evaluations of the denoiser")
           .optional<&T::guidance>("evaluate with and without the prompt")
           .optional<&T::text_encoders>("models that encode the prompt")
+          .optional<&T::prompt_tokens>("that an encoder sees at most; 0: those of the text")
           .optional<&T::decoder>("model that makes the image of the latent");
   return table;
 }
@@ -332,6 +333,7 @@ std::vector<std::string> image_model_problems(const ImageModel& m) {
   if (m.autoencoder) check_autoencoder(*m.autoencoder, m, p);
   if (m.sampling) {
     p.range("sampling.steps", m.sampling->steps, 1, kMostFrames);
+    p.range("sampling.prompt_tokens", m.sampling->prompt_tokens, 0, kMostText);
     p.require(m.sampling->text_encoders.size() <= kMostEncoders,
               fmt::format("sampling.text_encoders lists {} models, must be at most {}",
                           m.sampling->text_encoders.size(), kMostEncoders));

@@ -110,6 +110,7 @@ struct Sampling {
   std::int64_t steps = 50;
   bool guidance = true;                    // two evaluations a step: with and without the prompt
   std::vector<std::string> text_encoders;  // models of the catalog or files
+  std::int64_t prompt_tokens = 0;          // that an encoder sees at most; 0: those of the text
   std::string decoder;
   bool operator==(const Sampling&) const = default;
 };

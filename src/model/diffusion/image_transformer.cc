@@ -6,7 +6,7 @@
 #include <string>
 
 #include "model/diffusion/blocks.h"
-#include "model/diffusion/layer_writer.h"
+#include "model/layer_writer.h"
 
 namespace orrery {
 namespace {
@@ -93,15 +93,18 @@ class TransformerWriter {
     out_.elementwise(name, stream_rows(s), fixed(hidden()), ElementwiseKind::residual, 3);
   }
 
-  void qkv(Stream s) {
+  void qkv_product(std::string_view name, Stream s) {
     const Dimension width = divided(3 * hidden(), LogicalAxis::heads);
-    out_.product({.name = "attention.qkv",
+    out_.product({.name = name,
                   .op_class = OperatorClass::attention_projection,
                   .boundary = Boundary::column,
                   .rows = whole_rows(s),
                   .n = width,
                   .k = fixed(hidden())})
         .saved.push_back({whole_rows(s), width, ElementKind::activation});
+  }
+  void qkv(Stream s) {
+    qkv_product("attention.qkv", s);
     const Dimension query_key = divided(2 * hidden(), LogicalAxis::heads);
     if (t_.head_norm != HeadNorm::none) {
       const bool layer = t_.head_norm == HeadNorm::layer;
@@ -294,14 +297,7 @@ class TransformerWriter {
         out_.norm(attention ? "refiner.norm" : "refiner.second_norm", stream_rows(s), hidden(),
                   ElementwiseKind::layer_norm, 2 * hidden());
         if (attention) {
-          const Dimension width = divided(3 * hidden(), LogicalAxis::heads);
-          out_.product({.name = "refiner.qkv",
-                        .op_class = OperatorClass::attention_projection,
-                        .boundary = Boundary::column,
-                        .rows = whole_rows(s),
-                        .n = width,
-                        .k = fixed(hidden())})
-              .saved.push_back({whole_rows(s), width, ElementKind::activation});
+          qkv_product("refiner.qkv", s);
           core(s);
           projection(s);
         } else {

@@ -1,7 +1,7 @@
 // What U-Nets and autoencoders share: residual blocks of convolutions, and changes of resolution.
 #pragma once
 
-#include "model/diffusion/layer_writer.h"
+#include "model/layer_writer.h"
 
 namespace orrery {
 

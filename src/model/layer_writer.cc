@@ -1,4 +1,4 @@
-#include "model/diffusion/layer_writer.h"
+#include "model/layer_writer.h"
 
 namespace orrery {
 

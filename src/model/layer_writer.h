@@ -1,4 +1,4 @@
-// Operators of image models, appended one after the other: products, convolutions, norms,
+// Operators of a layer, appended one after the other: products, convolutions, norms,
 // element-wise kernels and attention, with what each keeps for the backward pass.
 //
 // A convolution is a product of m output positions with k = taps x input channels
@@ -57,12 +57,14 @@ class LayerWriter {
   // The same, whose input the backward reads.
   Operator& activation(std::string_view name, Dimension rows, Dimension width);
   void attention(const Attention& a);
+  Operator& append(Operator op);
 
   std::vector<Operator> take() { return std::exchange(operators_, {}); }
   [[nodiscard]] Operator& last() { return operators_.back(); }
+  [[nodiscard]] std::size_t size() const { return operators_.size(); }
+  Operator& operator[](std::size_t i) { return operators_[i]; }
 
  private:
-  Operator& append(Operator op);
   std::vector<Operator> operators_;
 };
 
