@@ -18,6 +18,7 @@
 #include "numerics/small_transformer.h"
 #include "numerics/sweep.h"
 #include "numerics/tensor_file.h"
+#include "numerics/vector_codec.h"
 #include "parallel/parallel_for.h"
 #include "progress.h"
 #include "report/numerics/adam_report.h"
@@ -25,6 +26,8 @@
 #include "report/numerics/deviation_report.h"
 #include "report/numerics/numerics_html.h"
 #include "report/numerics/training_report.h"
+#include "report/numerics/vector_report.h"
+#include "units/quantity_text.h"
 
 namespace orrery::cli {
 namespace {
@@ -448,6 +451,51 @@ NumericsCommand adam_command(CLI::App& numerics) {
           }};
 }
 
+NumericsCommand vectors_command(CLI::App& numerics) {
+  struct Options {
+    std::string file;
+    double bound = 0;
+    std::int64_t iteration = 65536;
+    std::string link = "25 GB/s";
+    std::string compress = "40 GB/s";
+    std::string decompress = "40 GB/s";
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* app = numerics.add_subcommand(
+      "vectors", "what error-bounded compression makes of rows of embedding tables");
+  app->add_option("file", o->file, "a safetensors or .npy file with a matrix for each table")
+      ->required();
+  app->add_option("--bound", o->bound, "of the error of an element; 0: by table and iteration")
+      ->check(number_within(0, 1e6))
+      ->capture_default_str();
+  app->add_option("--iteration", o->iteration, "of the training: bounds are wider before 65536")
+      ->check(not_negative())
+      ->capture_default_str();
+  app->add_option("--link", o->link, "that vectors are exchanged over")->capture_default_str();
+  app->add_option("--compress", o->compress, "throughput of the codec on an accelerator")
+      ->capture_default_str();
+  app->add_option("--decompress", o->decompress, "and of its inverse")->capture_default_str();
+  app->footer("Example:\n  orrery numerics vectors embeddings.safetensors --link '50 GB/s'");
+  return {
+      app, [o](const Common& common) -> Result<int> {
+        VectorStudySettings settings;
+        settings.bound = o->bound;
+        settings.iteration = o->iteration;
+        const auto rate = [](const std::string& text,
+                             const char* option) -> Result<BytesPerSecond> {
+          ORRERY_TRY(const BytesPerSecond read, at(option, parse_bytes_per_second(text)));
+          if (read.value() > 0) return read;
+          return bad_input("a throughput of 0", option, "write one such as '40 GB/s'");
+        };
+        ORRERY_TRY(settings.link, rate(o->link, "--link"));
+        ORRERY_TRY(settings.compress, rate(o->compress, "--compress"));
+        ORRERY_TRY(settings.decompress, rate(o->decompress, "--decompress"));
+        ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
+        ORRERY_TRY(const VectorStudy study, study_vectors(file, settings));
+        return print(common.json ? to_json(vector_json(study)) : vector_text(study, text_style()));
+      }};
+}
+
 }  // namespace
 
 NumericsCommand add_numerics(CLI::App& orrery) {
@@ -456,7 +504,7 @@ NumericsCommand add_numerics(CLI::App& orrery) {
   app->require_subcommand(1);
   const std::vector<NumericsCommand> commands = {
       attention_command(*app), gemm_command(*app),  allreduce_command(*app), quantize_command(*app),
-      compare_command(*app),   train_command(*app), adam_command(*app)};
+      compare_command(*app),   train_command(*app), adam_command(*app),      vectors_command(*app)};
   app->footer("orrery numerics COMMAND --help explains a command.");
   return {app, [commands](const Common& common) -> Result<int> {
             for (const NumericsCommand& command : commands) {

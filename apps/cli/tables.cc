@@ -2,9 +2,10 @@
 #include "tables.h"
 
 #include "document/value.h"
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
 #include "model/recommendation/recommendation.h"
 #include "model/recommendation/table_placement.h"
-#include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "question.h"
 #include "report/plans/table_placement_report.h"
@@ -32,17 +33,11 @@ Result<int> tables_command(const TablesOptions& options, const Common& common) {
     return bad_input(model.name + " has no embedding tables to place", "model",
                      "a recommendation model, as those of orrery catalog recommendation");
   }
-  const CompletedPlan completed =
-      completed_plan(model, cluster, spec.scenario.training, spec.scenario.plan);
-  std::string problems;
-  for (const std::string& p : plan_problems(model, cluster, completed.training, completed.plan)) {
-    problems += (problems.empty() ? "" : "; ") + p;
-  }
-  if (!problems.empty()) return bad_input(std::move(problems), "plan");
-  const Division divided = division(cluster, completed.training, completed.plan);
-  const ReportedPlacement placement =
-      reported_placement(*recommender, divided, cluster.accelerators_per_node,
-                         place_tables(*recommender, divided), cluster.name);
+  ORRERY_TRY(const PredictedStep step, predict(spec.scenario, catalog));
+  const Division divided = division(cluster, step.training(), step.plan());
+  const ReportedPlacement placement = reported_placement(
+      *recommender, divided, cluster.accelerators_per_node, place_tables(*recommender, divided),
+      cluster.name, estimate(step).stages.front().memory, cluster.accelerator.memory.capacity);
   const int printed = print(common.json ? to_json(placement_json(placement))
                                         : placement_text(placement, text_style()));
   if (printed != ExitCode::done) return printed;

@@ -110,7 +110,7 @@ class Plan(Record):
     dp: int
     """data-parallel degree; 0: what the GPUs leave"""
     ep: int
-    """expert-parallel degree, taken from tp*cp*dp"""
+    """expert-parallel degree, taken from tp*cp*dp; ranks that share tables"""
     etp: int
     """tensor-parallel degree inside an expert; 0: default"""
     dispatch: Literal["all-to-all", "deduplicated"]
@@ -143,6 +143,12 @@ class Plan(Record):
     """with full: layers of each virtual stage; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"]
     """attention kernel"""
+    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"]
+    """how embedding tables are divided, where the model leaves the choice"""
+    towers: int
+    """groups of ranks that hold whole tables; 0: as the model has, or none"""
+    codec: Literal["none", "bf16", "int8", "lossy", "best"]
+    """what vectors of tables are sent as between nodes"""
     overlap: Overlap
     """what runs beside computing"""
     placement: Records[Literal["tp", "cp", "ep", "pp", "dp"]]
@@ -1364,7 +1370,7 @@ class ImportPlan(Record):
     dp: int | None
     """data-parallel degree; 0: what the GPUs leave"""
     ep: int | None
-    """expert-parallel degree, taken from tp*cp*dp"""
+    """expert-parallel degree, taken from tp*cp*dp; ranks that share tables"""
     etp: int | None
     """tensor-parallel degree inside an expert; 0: default"""
     dispatch: Literal["all-to-all", "deduplicated"] | None
@@ -1397,6 +1403,12 @@ class ImportPlan(Record):
     """with full: layers of each virtual stage; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"] | None
     """attention kernel"""
+    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"] | None
+    """how embedding tables are divided, where the model leaves the choice"""
+    towers: int | None
+    """groups of ranks that hold whole tables; 0: as the model has, or none"""
+    codec: Literal["none", "bf16", "int8", "lossy", "best"] | None
+    """what vectors of tables are sent as between nodes"""
     overlap: Overlap | None
     """what runs beside computing"""
     placement: Records[Literal["tp", "cp", "ep", "pp", "dp"]] | None
@@ -1470,12 +1482,16 @@ class PlacedTables(Record):
     """look-ups of a sample"""
     size_bytes: float
     """of one, without its optimizer's state"""
-    sharding: Literal["automatic", "table", "column", "row", "data"]
+    sharding: Literal["automatic", "table", "column", "row", "table-row", "data"]
     """how it is divided"""
     shards: int
     """pieces"""
+    memory: Literal["device", "automatic", "cached", "host", "storage"]
+    """where its rows lie"""
+    codec: Literal["none", "bf16", "int8", "lossy", "best"]
+    """what its vectors are sent as between nodes"""
     reason: str
-    """why it is not whole on one rank; may be empty"""
+    """why it is not whole on one rank, in its memory; may be empty"""
     torchrec_ms: float
     """of one piece by the cost model of TorchRec's planner, forward and backward"""
 
@@ -1497,8 +1513,20 @@ class Tables(Record):
     """tables and optimizer states of the fullest rank"""
     mean_memory_bytes: float
     """the mean over ranks"""
+    host_memory_bytes: float
+    """of a rank, the mean"""
+    storage_bytes: float
+    """on disks, of a rank, the mean"""
+    time_s: float
+    """of the work on tables, by the planner's count"""
+    bound_s: float
+    """below which no division of its kinds comes"""
+    step_memory_bytes: float
+    """of the fullest rank, all in all"""
+    memory_capacity_bytes: float
+    """of a rank"""
     fits: bool
-    """in 85 % of the memory of every rank"""
+    """whether the step does"""
     tables: Records[PlacedTables]
     """in the order of the model"""
 
@@ -2053,6 +2081,48 @@ class Adam(Record):
     """in the order of the text"""
     remarks: Records[str]
     """sentences; warnings first"""
+
+class CompressedTable(Record):
+    """One embedding table."""
+    table: str
+    """name of its tensor"""
+    rows: int
+    """vectors"""
+    width: int
+    """elements of one"""
+    index: float
+    """1 - distinct rows behind / before quantisation"""
+    bound_class: Literal["tight", "base", "loose"]
+    """how tightly errors are bounded"""
+    bound: float
+    """of the error of an element"""
+    worst_error: float
+    """of any element"""
+    repeats_ratio: float
+    """bytes before over bytes behind, of repeated rows"""
+    huffman_ratio: float
+    """bytes before over bytes behind, of a prefix code"""
+    stage: Literal["repeats", "huffman"]
+    """with the better ratio"""
+    gain: float
+    """time of the exchange without over that with it"""
+
+class Vectors(Record):
+    """What error-bounded compression makes of embedding tables."""
+    schema_version: int
+    """changes when a key is removed or changes its meaning"""
+    kind: str
+    """what the document is"""
+    iteration: int
+    """of the training"""
+    link_bytes_per_s: float
+    """of the exchange"""
+    compress_bytes_per_s: float
+    """of the codec"""
+    decompress_bytes_per_s: float
+    """of its inverse"""
+    rows: Records[CompressedTable]
+    """in the order of the file"""
 
 class ForecastSizesSize(Record):
     """A size of a model, and what it is trained on."""

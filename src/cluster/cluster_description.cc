@@ -46,6 +46,8 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
           .optional<&ClusterDescription::topology>("in words")
           .optional<&ClusterDescription::accelerators>("in all")
+          .optional<&ClusterDescription::host>(
+              "around the accelerators of a node, if not the node's")
           .optional<&ClusterDescription::host_path>(
               "how PCIe cards of a node meet where no switch joins them all")
           .optional<&ClusterDescription::levels>("from the inside out")
@@ -310,6 +312,7 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   cluster.host = stated_over(node.host, d.host);
   cluster.accelerators = d.accelerators;
   cluster.accelerators_per_node = node.accelerators;
+  cluster.host = d.host == NodeHost{} ? node.host : d.host;
   if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {
     return bad_input(std::to_string(d.accelerators) + " accelerators", "accelerators",
                      "from 1 to " + std::to_string(kMaxAccelerators));

@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "document/value.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "lower/step_costs.h"
 #include "model/recommendation/recommendation.h"
+#include "plan/completed_plan.h"
 
 namespace orrery {
 namespace {
@@ -158,6 +160,109 @@ TEST(RecommendationSteps, PlansThatCannotRunAreRefusedWithAllReasons) {
       "cp 2: samples of dlrm-f are no sequences; the tables and their optimizer's states take "
       "22.0 TiB; 12 GPUs have 960 GiB of memory; tp 3 does not divide the widths of the MLPs, "
       "whose greatest common divisor is 560");
+}
+
+// What is stated is meant, even where it is the default of other models.
+TEST(RecommendationSteps, OneRankOrSampleMayBeStated) {
+  const Catalog& catalog = Catalog::built_in();
+  const auto plan_of = [&](const std::string& text) {
+    const auto document = parse_yaml(
+        "model: dlrm-a-small\ncluster: h100-sxm:8\n"
+        "training: {global_batch: 64}\nplan: {" +
+            text + "}\n",
+        "test.yaml");
+    auto spec = read_spec(*document, "", catalog);
+    EXPECT_TRUE(spec) << spec.error().text();
+    EXPECT_TRUE(complete(*spec, {}, catalog));
+    const Scenario& s = spec->scenario;
+    return completed_plan(s.model, s.cluster, s.training, s.plan).plan;
+  };
+  EXPECT_EQ(plan_of("").ep, 8);
+  EXPECT_EQ(plan_of("").micro_batch, 8);
+  EXPECT_EQ(plan_of("ep: 1").ep, 1);
+  EXPECT_EQ(plan_of("micro_batch: 1").micro_batch, 1);
+}
+
+// The cross network of DCN v2 over tables that are looked up once, 16384 samples a GPU.
+Recommender cross_network() {
+  Recommender r = *recommender_of(*load_model("dlrm-dcnv2-mlperf", Catalog::built_in()));
+  r.pooling_list.clear();
+  r.pooling = 1;
+  return r;
+}
+Recommender with_modules(Recommender r, std::int64_t compression) {
+  r.tower_modules = TowerModules{.towers = 8, .compression = compression, .cross_layers = 1};
+  r.top_mlp.front() = joined_width(r) + r.bottom_mlp.back();
+  return r;
+}
+Seconds on_64_h100(const Recommender& r, const Plan& plan = {}) {
+  const auto step =
+      step_of(*build_model(r), "h100-sxm:64", 1'048'576, "torchrec", NumberFormat::tf32, plan);
+  EXPECT_TRUE(step) << step.error().text();
+  return step->folded.time.seconds();
+}
+
+// arXiv 2403.00877: up to 1.9 times as fast on 64 H100, of which the exchange by towers alone gives
+// a part, and the more the modules leave out, the more.
+TEST(RecommendationSteps, TowersGainWhatWasPublished) {
+  Plan columns;
+  columns.table_sharding = TableSharding::column;
+  const Seconds flat = on_64_h100(cross_network(), columns);
+  Plan towers;
+  towers.towers = 8;
+  const double alone = flat / on_64_h100(cross_network(), towers);
+  EXPECT_GT(alone, 1.1);
+  double last = alone;
+  for (const std::int64_t compression : {4, 8, 16}) {
+    const double gain = flat / on_64_h100(with_modules(cross_network(), compression));
+    EXPECT_GT(gain, last);
+    last = gain;
+  }
+  EXPECT_NEAR(flat / on_64_h100(with_modules(cross_network(), 4)), 1.9, 0.2);
+  // Beside the best flat placement, which copies small tables and reduces rows in rings, less.
+  EXPECT_GT(on_64_h100(cross_network()) / on_64_h100(with_modules(cross_network(), 8)), 1.4);
+}
+
+// A codec is worth what its throughput and its ratio make of it, and never costs anything if the
+// planner may leave it out.
+TEST(RecommendationSteps, CompressionGainsOnlyWhereTheCodecIsFaster) {
+  Recommender r = cross_network();
+  Plan columns;
+  columns.table_sharding = TableSharding::column;
+  const Seconds plain = on_64_h100(r, columns);
+  const auto coded = [&](double ratio, double throughput, VectorCodec codec) {
+    r.lossy = LossyVectors{.ratio = ratio,
+                           .ratios = {},
+                           .compress = BytesPerSecond(throughput),
+                           .decompress = BytesPerSecond(throughput)};
+    Plan plan = columns;
+    plan.codec = codec;
+    return on_64_h100(r, plan);
+  };
+  EXPECT_LT(coded(20, 200e9, VectorCodec::lossy), coded(5, 200e9, VectorCodec::lossy));
+  EXPECT_LT(coded(5, 200e9, VectorCodec::lossy), plain);
+  EXPECT_GT(coded(20, 10e9, VectorCodec::lossy), plain);
+  EXPECT_LE(coded(20, 10e9, VectorCodec::best), plain);
+  // tf32 vectors of 4 bytes: halved in both directions.
+  EXPECT_LT(coded(20, 10e9, VectorCodec::best), plain);
+}
+
+// Rows of the host arrive over its link; the hotter the cached rows, the less of them.
+TEST(RecommendationSteps, CachedTablesTakeTheTimeOfTheirMisses) {
+  Recommender r = *recommender_of(*load_model("dlrm-a-small", Catalog::built_in()));
+  const auto step = [&] {
+    auto out = step_of(*build_model(r), "h100-sxm:8", 4096, "torchrec", NumberFormat::bf16);
+    EXPECT_TRUE(out) << out.error().text();
+    return *std::move(out);
+  };
+  const PredictedStep device = step();
+  r.table_memory = TableMemory::cached;
+  const PredictedStep uniform = step();
+  r.reuse = RowReuse{{0.9, 0.1}, {0.2, 0.8}};
+  const PredictedStep skewed = step();
+  EXPECT_GT(uniform.folded.time, skewed.folded.time);
+  EXPECT_GT(skewed.folded.time, device.folded.time);
+  EXPECT_LT(estimate(uniform).peak_memory, estimate(device).peak_memory);
 }
 
 }  // namespace

@@ -305,7 +305,14 @@ void choose_software(Spec& spec, SoftwareProfile software) {
 
 void complete_zero(Spec& spec) {
   spec.scenario.zero_stated = std::ranges::find(spec.stated, "zero") != spec.stated.end();
-  if (!spec.scenario.zero_stated) spec.scenario.plan.zero = spec.scenario.software.zero;
+  Plan& plan = spec.scenario.plan;
+  if (!spec.scenario.zero_stated) plan.zero = spec.scenario.software.zero;
+  if (spec.scenario.model.tables == 0) return;
+  const auto stated = [&](std::string_view field) {
+    return std::ranges::find(spec.stated, field) != spec.stated.end();
+  };
+  if (plan.ep == 1 && !stated("ep")) plan.ep = 0;
+  if (plan.micro_batch == 1 && !stated("micro_batch")) plan.micro_batch = 0;
 }
 
 }  // namespace orrery

@@ -10,8 +10,10 @@ namespace orrery {
 
 void BlockLowering::backward(PassBuilder& out, const Operator& op, Part part) {
   prefetch(out, op, Phase::input_gradient);
+  if (!op.sends.empty()) receive_pooled(out);
   backward_alone(out, op, part);
-  if (op.boundary == Boundary::pooled) send_gradients(out);
+  if (is_product(op) && op.bags.weights > Bytes(0)) update_module(out, op);
+  if (op.boundary == Boundary::pooled) send_gradients(out, op);
 }
 
 void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part part) {

@@ -112,7 +112,11 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
       out.tables += {op.bags.weights, trains ? op.bags.optimizer_state : Bytes(0)};
       continue;
     }
-    (expert ? of.expert : of.dense) += parameters;
+    if (op.bags.weights > Bytes(0)) {
+      out.tables += {op.bags.weights, trains ? op.bags.optimizer_state : Bytes(0)};
+    } else {
+      (expert ? of.expert : of.dense) += parameters;
+    }
     const bool large = is_product(op) || op.kind == OperatorKind::embedding;
     if (large && parameters > 0) {
       ++out.weight_tensors;

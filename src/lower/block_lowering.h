@@ -290,6 +290,11 @@ class BlockLowering {
     if (runs_products(op)) out.launch_module();
     if (op.boundary == Boundary::pooled) receive_pooled(out);
     if (!again) prefetch(out, op, Phase::forward);
+    forward_alone(out, op, category, again);
+    exchange_vectors(out, op, Phase::forward);
+  }
+
+  void forward_alone(PassBuilder& out, const Operator& op, Category category, bool again) {
     switch (op.kind) {
       case OperatorKind::gemm:
         forward_product(out, op, category);
@@ -424,15 +429,16 @@ class BlockLowering {
   // Of embedding tables that are divided over ranks (lower/block_tables.cc).
   void look_up(PassBuilder& out, const Operator& op, Category category);
   void receive_pooled(PassBuilder& out);
-  void send_gradients(PassBuilder& out);
+  void send_gradients(PassBuilder& out, const Operator& from);
   void update_tables(PassBuilder& out, const Operator& op, Category category);
+  void update_module(PassBuilder& out, const Operator& op);
   void prefetch(PassBuilder& out, const Operator& op, Phase phase);
   BlockPass finish(PassBuilder& out, const PassSurroundings& around) {
     out.wait_for(prefetched_);
     prefetched_.reset();
     return out.finish(around.idle, around.slowed);
   }
-  void exchange_pooled(PassBuilder& out, const Operator& op, std::string_view name, Way way);
+  void exchange_vectors(PassBuilder& out, const Operator& op, Phase phase);
 
   void permute(PassBuilder& out, const Operator& op, Category category) const {
     passes_over(out, op.name, category, permutation_work(block_, op, s_),
@@ -513,6 +519,7 @@ class BlockLowering {
   const BlockSetting& s_;
   double exchange_share_ = 1;                     // of the pass that is being lowered
   std::vector<std::optional<NodeIndex>> pooled_;  // exchanges of tables that are under way
+  Seconds decoding_;                              // of what they bring
   std::optional<NodeIndex> prefetched_;           // what the end of a pass waits for
 };
 

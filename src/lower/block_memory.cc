@@ -54,7 +54,9 @@ class OperatorReader {
         break;
       case OperatorKind::embedding_bag:
         // What is sent and what is received, of summed vectors or of their gradients.
-        out.gradients = element_ * extent(op.m) * (2 * op.bags.pooled + op.bags.partial);
+        for (const VectorExchange& e : op.sends) {
+          out.gradients += element_ * extent(op.m) * e.elements * (e.partial ? 1 : 2);
+        }
         break;
       case OperatorKind::cross_entropy: {
         const LossBytes& loss = bytes_of(s_.facts.loss);

@@ -3,15 +3,16 @@
 // rows.
 //
 //   forward    look-ups travel to the ranks that hold the rows (all-to-all), or did so beside the
-//              largest layer of the batch before; rows are read and summed; vectors travel to the
-//              ranks of their samples:
-//              an all-to-all where a rank holds all rows of a feature, a reduce-scatter where each
-//              holds some. Both run beside whatever stands between the look-up and the operator
-//              that needs the vectors: the bottom MLP.
-//   backward   gradients travel back the same ways (all-to-all, all-gather) beside the backward of
-//              the bottom MLP; one chain of kernels sorts the look-ups, adds up the gradients of
-//              each row and updates it with its optimizer. Tables have no gradients that are kept
-//              or reduced.
+//              largest layer of the batch before; rows are read and summed, those of the host over
+//              its link; vectors travel to the ranks of their samples (model/operator.h,
+//              VectorExchange): within towers or nodes, then between them, or among all ranks.
+//              Modules of towers work between the two. Exchanges run beside whatever stands between
+//              the operator that sends and the one that needs the vectors: the bottom MLP.
+//   backward   gradients travel back the same ways beside the backward of the bottom MLP; one chain
+//              of kernels sorts the look-ups, adds up the gradients of each row and updates it with
+//              its optimizer. Tables have no gradients that are kept or reduced. Those of a tower's
+//              modules are reduced among its ranks, behind the modules' backward.
+//   codec      a kernel before and one behind an exchange in a direction in which fewer bytes travel
 //
 // Source: pytorch/torchrec, torchrec/distributed/embeddingbag.py and train_pipeline (the look-ups
 // of the next batch are distributed during this one); pytorch/FBGEMM, fbgemm_gpu split table
@@ -31,28 +32,51 @@ namespace {
 constexpr int kLookUpKernels = 3;
 constexpr int kUpdateKernels = 6;
 
-const Operator* bags_of(const Block& block) {
-  const auto found =
-      std::ranges::find(block.operators, OperatorKind::embedding_bag, &Operator::kind);
-  return found == block.operators.end() ? nullptr : &*found;
-}
-
 Communication within_tables(CollectiveKind kind, Bytes payload) {
   return {.collective = kind, .group = index(StepGroup::expert), .payload = payload};
 }
 
+GroupIndex group_of(VectorExchange::Ranks among) {
+  switch (among) {
+    case VectorExchange::Ranks::tower:
+      return index(StepGroup::tower);
+    case VectorExchange::Ranks::peers:
+      return index(StepGroup::tower_peers);
+    case VectorExchange::Ranks::all:
+      break;
+  }
+  return index(StepGroup::expert);
+}
+
 }  // namespace
 
-// The two exchanges of vectors, or of gradients the other way.
-void BlockLowering::exchange_pooled(PassBuilder& out, const Operator& op, std::string_view name,
-                                    Way way) {
-  const Bytes of_element = element() * extent(op.m);
-  const CollectiveKind partial =
-      way == Way::tokens_back ? CollectiveKind::reduce_scatter : CollectiveKind::all_gather;
-  for (const Communication& c :
-       {within_tables(CollectiveKind::all_to_all, of_element * op.bags.pooled),
-        within_tables(partial, of_element * op.bags.partial)}) {
-    pooled_.push_back(out.transfer(name, StepStream::ep, Category::exposed_ep, c));
+// Of what the operator sends in the forward, or of gradients for it. They follow each other.
+void BlockLowering::exchange_vectors(PassBuilder& out, const Operator& op, Phase phase) {
+  const bool forward = phase == Phase::forward;
+  const double samples = extent(block_.operators.front().m);  // of the look-up
+  const auto exchange = [&](const VectorExchange& e) {
+    const GroupIndex group = group_of(e.among);
+    if (s_.layout.groups[group.value()].shape.size <= 1) return;
+    const double share = forward ? e.forward : e.backward;
+    const bool coded = share < 1 && e.encode > Seconds(0);
+    if (coded) {
+      out.compute("encode vectors", Category::embedding, StatedTime{e.encode * samples}, 1);
+      decoding_ += e.decode * samples;
+    }
+    const CollectiveKind kind = !e.partial ? CollectiveKind::all_to_all
+                                : forward  ? CollectiveKind::reduce_scatter
+                                           : CollectiveKind::all_gather;
+    pooled_.push_back(
+        out.transfer(forward ? "vectors from tables" : "gradients to tables", StepStream::ep,
+                     Category::exposed_ep,
+                     Communication{.collective = kind,
+                                   .group = group,
+                                   .payload = element() * (samples * e.elements * share)}));
+  };
+  if (forward) {
+    for (const VectorExchange& e : op.sends) exchange(e);
+  } else {
+    for (std::size_t i = op.sends.size(); i-- > 0;) exchange(op.sends[i]);
   }
 }
 
@@ -66,13 +90,22 @@ void BlockLowering::look_up(PassBuilder& out, const Operator& op, Category categ
   if (op.bags.looked_up > Bytes(0)) {
     out.compute(op.name, category, memory_bound(op.bags.looked_up * samples, kLookUpKernels));
   }
-  exchange_pooled(out, op, "vectors from tables", Way::tokens_back);
+  if (op.bags.fetched > Bytes(0)) {
+    out.compute("rows from the host", category, HostCopy{op.bags.fetched * samples}, 1);
+  }
+  if (op.bags.stored > Seconds(0)) {
+    out.compute("rows from disks", category, StatedTime{op.bags.stored * (samples / 2)}, 1);
+  }
 }
 
 // Before the operator that needs the vectors runs.
 void BlockLowering::receive_pooled(PassBuilder& out) {
   for (const auto& transfer : pooled_) out.wait_for(transfer);
   pooled_.clear();
+  if (decoding_ > Seconds(0)) {
+    out.compute("decode vectors", Category::embedding, StatedTime{decoding_}, 1);
+    decoding_ = Seconds(0);
+  }
 }
 
 // Look-ups of the next batch that travel beside an operator of this one: a third beside its
@@ -84,19 +117,25 @@ void BlockLowering::prefetch(PassBuilder& out, const Operator& op, Phase phase) 
   prefetched_ = out.transfer("look-ups of the next batch", StepStream::ep, Category::exposed_ep, c);
 }
 
-// Behind the backward of the operator that read the vectors.
-void BlockLowering::send_gradients(PassBuilder& out) {
-  if (const Operator* tables = bags_of(block_)) {
-    exchange_pooled(out, *tables, "gradients to tables", Way::gradients_out);
+// Behind the backward of the operator that read the vectors: to the last one before it that sent.
+void BlockLowering::send_gradients(PassBuilder& out, const Operator& from) {
+  for (auto i = static_cast<std::size_t>(&from - block_.operators.data()); i-- > 0;) {
+    if (block_.operators[i].sends.empty()) continue;
+    exchange_vectors(out, block_.operators[i], Phase::input_gradient);
+    return;
   }
 }
 
 void BlockLowering::update_tables(PassBuilder& out, const Operator& op, Category category) {
-  for (const auto& transfer : pooled_) out.wait_for(transfer);
-  pooled_.clear();
   if (op.bags.updated > Bytes(0)) {
     out.compute("update of tables", category,
                 memory_bound(op.bags.updated * extent(op.m), kUpdateKernels));
+  }
+  if (op.bags.returned > Bytes(0)) {
+    out.compute("rows to the host", category, HostCopy{op.bags.returned * extent(op.m)}, 1);
+  }
+  if (op.bags.stored > Seconds(0)) {
+    out.compute("rows to disks", category, StatedTime{op.bags.stored * (extent(op.m) / 2)}, 1);
   }
   if (op.bags.replicated) {
     out.wait_for(out.transfer("average of replicated tables", StepStream::ep, Category::exposed_ep,
@@ -104,6 +143,18 @@ void BlockLowering::update_tables(PassBuilder& out, const Operator& op, Category
                                             .group = index(StepGroup::expert_replicas),
                                             .payload = op.bags.weights}));
   }
+}
+
+// Weights that the ranks of a tower copy: their gradients are reduced among these, and AdamW reads
+// weight, gradient and two moments and writes all but the gradient.
+void BlockLowering::update_module(PassBuilder& out, const Operator& op) {
+  constexpr double kMoved = 14;  // times the 2 bytes of a weight
+  out.wait_for(out.transfer("gradients of a tower's modules", StepStream::ep, Category::exposed_ep,
+                            Communication{.collective = CollectiveKind::all_reduce,
+                                          .group = index(StepGroup::tower),
+                                          .payload = op.bags.weights}));
+  out.compute("update of a tower's modules", Category::optimizer,
+              memory_bound(kMoved * op.bags.weights));
 }
 
 }  // namespace orrery

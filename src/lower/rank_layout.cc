@@ -123,6 +123,9 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   add("secondary shard", out.secondary, taken(replicas, 1, secondary));
   GroupShape peers;
   add("peers of secondary shards", peers, taken(replicas, secondary, shard / secondary));
+  const std::int64_t tower = ranks_of_tower(plan, domain.front());
+  add("tower", out.tower, taken(pool, etp, tower));
+  add("tower peers", out.tower_peers, taken(pool, etp * tower, plan.ep / tower));
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride - first_rank;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride - first_rank;

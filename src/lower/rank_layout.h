@@ -33,8 +33,10 @@ enum class StepGroup : std::uint8_t {
   context_ring,           // and those that pass each other keys and values
   secondary,              // of `replicas`, those that share a second copy of weights, or a node
   secondary_peers,        // of `replicas`, one rank of each of these groups
+  tower,                  // of the ranks that share tables, those of one tower, or of one node
+  tower_peers,            // one of each tower, at the same place
 };
-inline constexpr std::size_t kStepGroups = 16;
+inline constexpr std::size_t kStepGroups = 18;
 inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
 
 // `size` ranks, each `stride` after the one before.
@@ -47,10 +49,11 @@ struct RankLayout {
   GroupShape tp, cp, pp;
   GroupShape cp_heads, cp_ring;  // of cp, by head_ranks and ring_ranks of the plan
   GroupShape etp, ep;
-  GroupShape dense_shard;   // ranks among which a dense parameter's state is divided
-  GroupShape secondary;     // of dense_shard, by the plan's secondary_shard or by nodes
-  GroupShape dense_outer;   // copies of that shard (HSDP); size 1 otherwise
-  GroupShape expert_shard;  // the same for an expert's parameter
+  GroupShape tower, tower_peers;  // of ep
+  GroupShape dense_shard;         // ranks among which a dense parameter's state is divided
+  GroupShape secondary;           // of dense_shard, by the plan's secondary_shard or by nodes
+  GroupShape dense_outer;         // copies of that shard (HSDP); size 1 otherwise
+  GroupShape expert_shard;        // the same for an expert's parameter
   GroupShape expert_outer;
   GroupShape world;
   GroupShape end_stages;                    // first and last stage: tied embeddings

@@ -3,9 +3,31 @@
 
 #include <cstdint>
 
+#include "outcome/enum_names.h"
 #include "units/quantity.h"
 
 namespace orrery {
+
+// How an embedding table is divided over the ranks that share tables.
+enum class TableSharding {
+  automatic,  // by the planner (recommendation/table_placement.h)
+  table,      // whole on one rank
+  column,     // pieces of its width on several ranks
+  row,        // pieces of its rows on all ranks
+  table_row,  // pieces of its rows on the ranks of one node, or of one tower
+  data,       // whole on all of them, with a dense gradient that is reduced
+};
+template <>
+inline constexpr char kWordSeparator<TableSharding> = '-';  // "table-row"
+
+// What the vectors of tables are sent as between nodes.
+enum class VectorCodec {
+  none,   // as they are computed
+  bf16,   // two bytes an element
+  int8,   // one byte an element, 8 of each row for its scale and offset
+  lossy,  // quantised within a bound and coded without loss (numerics/vector_codec.h)
+  best,   // for each table what takes the least time by the planner's count
+};
 
 struct Division {
   std::int64_t tp = 1;
@@ -24,6 +46,16 @@ struct Division {
   Bytes memory{};
   BytesPerSecond memory_bandwidth{};
   BytesPerSecond exchange_bandwidth{};
+  // Of embedding tables.
+  TableSharding table_sharding = TableSharding::automatic;
+  VectorCodec codec = VectorCodec::none;
+  std::int64_t towers = 1;           // groups of neighbouring ranks that hold all of a table
+  std::int64_t tower_ranks = 1;      // of a tower, or of a node without towers
+  BytesPerSecond tower_bandwidth{};  // between these
+  // Of one accelerator: its share of the memory and of the disks of its server, and the link there.
+  Bytes host_memory{};
+  Bytes storage{};
+  BytesPerSecond host_bandwidth{};
 };
 
 }  // namespace orrery

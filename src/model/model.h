@@ -44,6 +44,7 @@ struct Model {
   std::int64_t experts = 0;       // what expert parallelism divides; 0: nothing
   std::int64_t experts_of_a_token = 0;  // of these, that a token is sent to
   std::int64_t tables = 0;              // embedding tables that are divided over ep ranks
+  std::int64_t towers = 0;              // that modules of tables are made for; 0: any number
   bool ties_ends = false;               // the embedding's weights are those of the logits
   PublishedTraining published;
   std::vector<std::string> assumed;  // where its description was not understood for sure

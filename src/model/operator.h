@@ -139,12 +139,27 @@ struct EmbeddingBags {
   Bytes looked_up;         // of a sample: read and written by the forward, indices included
   Bytes updated;           // of a sample: read and written by the backward with its fused optimizer
   Bytes indices;           // of a sample: what the all-to-all of look-ups sends
-  double pooled = 0;       // of a sample: elements that the all-to-all of summed vectors sends
-  double partial = 0;      // of a sample: elements that the reduce-scatter of partial sums takes in
+  Bytes fetched;           // of a sample: rows that the forward reads in memory of the host
+  Bytes returned;          // of a sample: rows that the backward writes there
+  Seconds stored;          // of a sample: time of disks, of which half is the forward's
   Bytes weights;           // held
   Bytes optimizer_state;   // held beside them
   bool prefetched = true;  // look-ups of the next batch travel while this one is worked on
   bool replicated = false;  // ranks of another group hold the same, and average it in every step
+};
+
+// Vectors of embedding tables on their way to the ranks of their samples: an all-to-all, or of
+// partial sums a reduce-scatter. Gradients travel back the same way (all-to-all, all-gather).
+struct VectorExchange {
+  // Ranks among which they travel: all that share tables, those of one tower (or node), or the one
+  // of each tower at the same place in it.
+  enum class Ranks { all, tower, peers };
+  Ranks among = Ranks::all;
+  bool partial = false;
+  double elements = 0;     // of a sample, what enters the exchange
+  double forward = 1;      // bytes sent for each byte of vectors
+  double backward = 1;     // and of gradients
+  Seconds encode, decode;  // of a sample, in a direction in which fewer bytes are sent
 };
 
 struct Operator {
@@ -160,7 +175,9 @@ struct Operator {
   Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts); batched_gemm: products
   int backward_products = 2;  // batched_gemm: of its shape; 3 if its forward is computed again
   AttentionCore attention;
-  EmbeddingBags bags;  // embedding_bag, of m samples
+  EmbeddingBags
+      bags;  // embedding_bag, of m samples; weights of a product that a tower's ranks copy
+  std::vector<VectorExchange> sends;  // behind its forward; gradients before its backward
 
   // dispatch, combine: a token's experts are chosen of so many of the groups of experts, the limit of
   // its routing; 0: of all.

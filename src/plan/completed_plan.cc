@@ -55,15 +55,22 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
            (tokens > 0 ? "the model's own " + n(tokens) + " tokens, in whole microbatches"
                        : std::string("one microbatch a replica")));
   }
-  if (model.tables > 0 && plan.dp > 0 && plan.tp > 0) {
+  if (model.tables > 0) {
     // A replica works on its samples at once, and all ranks share the tables, unless stated.
-    if (plan.micro_batch == 1 && training.global_batch % plan.dp == 0) {
-      plan.micro_batch = training.global_batch / plan.dp;
+    if (plan.micro_batch == 0) {
+      plan.micro_batch =
+          plan.dp > 0 && training.global_batch % plan.dp == 0 ? training.global_batch / plan.dp : 1;
       assume("micro_batch = " + n(plan.micro_batch) + ": the whole batch of a replica at once");
     }
-    if (plan.ep == 1 && plan.tp <= kMaxDegree && plan.dp <= kMaxDegree) {
-      plan.ep = plan.tp * plan.dp;
+    if (plan.ep == 0) {
+      const bool known =
+          plan.dp > 0 && plan.tp > 0 && plan.tp <= kMaxDegree && plan.dp <= kMaxDegree;
+      plan.ep = known ? plan.tp * plan.dp : 1;
       assume("ep = " + n(plan.ep) + ": all ranks share the tables");
+    }
+    if (plan.towers == 0 && model.towers > 0) {
+      plan.towers = model.towers;
+      assume("towers = " + n(plan.towers) + ": the model has modules for as many");
     }
   }
   if (plan.schedule.empty()) {

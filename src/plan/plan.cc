@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <utility>
 
 namespace orrery {
@@ -31,7 +32,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::cp>("context-parallel degree")
           .optional<&Plan::pp>("pipeline-parallel degree")
           .optional<&Plan::dp>("data-parallel degree; 0: what the GPUs leave")
-          .optional<&Plan::ep>("expert-parallel degree, taken from tp*cp*dp")
+          .optional<&Plan::ep>(
+              "expert-parallel degree, taken from tp*cp*dp; ranks that share tables")
           .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
           .optional<&Plan::dispatch>("how tokens travel to their experts")
           .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
@@ -65,6 +67,11 @@ const Fields<Plan>& fields_of(const Plan*) {
               "with selective: parts of a layer; none stated: core_attn")
           .optional<&Plan::recompute_layers>("with full: layers of each virtual stage; 0: all")
           .optional<&Plan::attention>("attention kernel")
+          .optional<&Plan::table_sharding>(
+              "how embedding tables are divided, where the model leaves the choice")
+          .optional<&Plan::towers>(
+              "groups of ranks that hold whole tables; 0: as the model has, or none")
+          .optional<&Plan::codec>("what vectors of tables are sent as between nodes")
           .optional<&Plan::overlap>("what runs beside computing")
           .optional<&Plan::placement>("mesh axes from the fastest network outwards");
   return kTable;
@@ -234,6 +241,10 @@ std::string to_text(const Plan& plan) {
     }
   }
   return out;
+}
+
+std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain) {
+  return plan.towers > 1 ? plan.ep / plan.towers : std::gcd(plan.ep, domain);
 }
 
 Bytes optimizer_state(const Training& training) {

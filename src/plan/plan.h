@@ -14,6 +14,7 @@
 
 #include "cost/kernel/kernel_model.h"
 #include "document/fields.h"
+#include "model/division.h"
 #include "model/workload.h"
 #include "plan/documents.h"
 #include "plan/recompute_modules.h"
@@ -73,7 +74,7 @@ struct Plan {
   std::int64_t cp = 1;
   std::int64_t pp = 1;
   std::int64_t dp = 0;   // 0: whatever the GPUs leave
-  std::int64_t ep = 1;   // experts are divided over ep ranks taken from tp*cp*dp
+  std::int64_t ep = 1;   // experts, or tables, are divided over ep ranks taken from tp*cp*dp
   std::int64_t etp = 0;  // tensor parallelism inside an expert; 0: 1 if ep > 1, else tp
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   // In which tokens and gradients are sent to their experts; their results return in 16 bits.
@@ -90,7 +91,7 @@ struct Plan {
   // Microbatches of a replica in each site, where replicas lie across sites that differ; empty: as
   // many everywhere.
   std::vector<std::int64_t> site_microbatches;
-  std::int64_t micro_batch = 1;  // sequences
+  std::int64_t micro_batch = 1;  // sequences; with tables 0: all of a replica
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
   Offload offload_optimizer = Offload::none;   // master weights and moments, and their update
@@ -109,6 +110,10 @@ struct Plan {
   std::vector<RecomputeModule> recompute_modules;  // with selective; empty: core_attn
   std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
   AttentionKernel attention = AttentionKernel::library;
+  // Of embedding tables, which ep ranks share; all of them if ep is 0.
+  TableSharding table_sharding = TableSharding::automatic;  // where the model leaves the choice
+  std::int64_t towers = 0;  // groups of ranks that hold whole tables; 0: as the model has, or none
+  VectorCodec codec = VectorCodec::none;
   Overlap overlap;
   std::vector<MeshAxis> placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp};
   bool operator==(const Plan&) const = default;
@@ -130,6 +135,10 @@ struct Training {
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);
+
+// Neighbouring ranks that hold whole tables between them: those of a tower, or else of the innermost
+// level of the fabric, which has `domain` accelerators.
+std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain);
 
 // Bytes of the optimizer's states of one trained parameter: fp32 master weight and moments.
 Bytes optimizer_state(const Training& training);

@@ -53,6 +53,7 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"secondary_shard", plan.secondary_shard, 0, kMaxDegree},
                        {"local_steps", plan.local_steps, 1, kMaxDegree},
                        {"recompute_layers", plan.recompute_layers, 0, kMaxDegree},
+                       {"towers", plan.towers, 0, kMaxDegree},
                        {"sequence length", training.sequence_length, 1, kMaxSequence},
                        {"source length", training.source_length, 1, kMaxSequence},
                        {"global batch", training.global_batch, 1, kMaxBatch}};
@@ -157,6 +158,30 @@ Reasons expert_ranks(const JudgedPlan& judged) {
   return {
       fmt::format("ep {} x etp {} does not divide tp {}, cp {} and dp {} in the order of placement",
                   plan.ep, etp, plan.tp, plan.cp, plan.dp)};
+}
+
+// Tables that some ranks hold between them, and what their vectors are sent as.
+Reasons tables(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (judged.model.tables == 0) {
+    const auto refuse = [&](bool stated, std::string_view what) {
+      if (!stated) return;
+      out.push_back(fmt::format("{} needs embedding tables; {} has none", what, judged.model.name));
+    };
+    refuse(plan.table_sharding != TableSharding::automatic, "table_sharding");
+    refuse(plan.towers > 0, "towers");
+    refuse(plan.codec != VectorCodec::none, "codec");
+    return out;
+  }
+  if (plan.towers > 1 && plan.ep % plan.towers != 0) {
+    out.push_back(fmt::format("towers {} do not divide ep {}, the ranks that share tables",
+                              plan.towers, plan.ep));
+  } else if (plan.towers > 1 && !nests(plan, Axes::all, plan.ep / plan.towers)) {
+    out.push_back(fmt::format("towers of {} ranks do not divide tp {} and dp {} in this order",
+                              plan.ep / plan.towers, plan.tp, plan.dp));
+  }
+  return out;
 }
 
 Reasons token_dispatch(const JudgedPlan& judged) {
@@ -359,6 +384,7 @@ constexpr PlanRule kRules[] = {
     {"documents", documents},
     {"expert tensor parallelism", expert_tensor_parallelism},
     {"expert ranks", expert_ranks},
+    {"tables", tables},
     {"token dispatch", token_dispatch},
     {"expert batches", expert_batches},
     {"stages", stages},
@@ -395,25 +421,41 @@ bool nests(const Plan& plan, Axes axes, std::int64_t size) {
 std::span<const PlanRule> plan_rules() { return kRules; }
 
 Division division(const Cluster& cluster, const Training& training, const Plan& plan) {
-  Division out{.tp = plan.tp,
-               .cp = plan.cp,
-               .pp = plan.pp,
-               .ep = plan.ep,
-               .etp = expert_tensor_degree(plan),
-               .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
-               .head_ranks = head_ranks(plan),
-               .sequence_length = training.sequence_length,
-               .ranks = cluster.accelerators,
-               .micro_batch = plan.micro_batch,
-               .trains = passes_of(training.workload).backward,
-               .element = tensor_element_size(training.precision),
-               .memory = cluster.accelerator.memory.capacity,
-               .memory_bandwidth = cluster.accelerator.memory.bandwidth,
-               .exchange_bandwidth = delivery(cluster.levels.front()).rate};
-  for (const FabricLevel& level : cluster.levels) {
-    out.exchange_bandwidth = std::min(out.exchange_bandwidth, delivery(level).rate);
-    if (level.accelerators >= plan.ep) break;
-  }
+  Division out{
+      .tp = plan.tp,
+      .cp = plan.cp,
+      .pp = plan.pp,
+      .ep = plan.ep,
+      .etp = expert_tensor_degree(plan),
+      .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
+      .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
+      .sequence_length = training.sequence_length,
+      .ranks = cluster.accelerators,
+      .micro_batch = plan.micro_batch,
+      .trains = passes_of(training.workload).backward,
+      .element = tensor_element_size(training.precision),
+      .memory = cluster.accelerator.memory.capacity,
+      .memory_bandwidth = cluster.accelerator.memory.bandwidth,
+      .table_sharding = plan.table_sharding,
+      .codec = plan.codec,
+      .towers = std::max<std::int64_t>(1, plan.towers),
+      .tower_ranks = ranks_of_tower(plan, cluster.levels.front().accelerators),
+      .host_bandwidth = cluster.accelerator.host_link.bandwidth.value_or(BytesPerSecond(0))};
+  // The slowest of the levels that so many neighbouring ranks cross.
+  const auto rate = [&](std::int64_t ranks) {
+    BytesPerSecond slowest = delivery(cluster.levels.front()).rate;
+    for (const FabricLevel& level : cluster.levels) {
+      slowest = std::min(slowest, delivery(level).rate);
+      if (level.accelerators >= ranks) break;
+    }
+    return slowest;
+  };
+  out.exchange_bandwidth = rate(plan.ep);
+  out.tower_bandwidth = rate(out.tower_ranks);
+  const double share =
+      1.0 / static_cast<double>(std::max<std::int64_t>(1, cluster.accelerators_per_node));
+  out.host_memory = cluster.host.memory.value_or(Bytes(0)) * share;
+  out.storage = cluster.host.local_storage.value_or(Bytes(0)) * share;
   return out;
 }
 

@@ -273,6 +273,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
       {"expert tensor parallelism", "llama-3-8b", "tp=2,etp=4", "etp 4 does not divide tp 2"},
       {"expert ranks", "mixtral-8x7b", "tp=2,pp=4,ep=4,etp=2",
        "ep 4 x etp 2 does not divide the 4 ranks of one stage (tp x cp x dp)"},
+      {"tables", "llama-3-8b", "towers=2", "towers needs embedding tables; llama-3-8b has none"},
       {"token dispatch", "llama-3-8b", "dispatch=deduplicated",
        "dispatch=deduplicated needs experts; llama-3-8b has none"},
       {"expert batches", "mixtral-8x7b", "overlap.expert_batches=on",

@@ -15,6 +15,7 @@
 #include "report/numerics/checkpoint_report.h"
 #include "report/numerics/deviation_report.h"
 #include "report/numerics/training_report.h"
+#include "report/numerics/vector_report.h"
 #include "report/plans/generation_report.h"
 #include "report/plans/launch_report.h"
 #include "report/plans/plan_comparison.h"
@@ -68,6 +69,7 @@ std::span<const DocumentKind> document_kinds() {
       DocumentKind{"numerics-compare-1", "orrery numerics compare --json", &checkpoint_document},
       DocumentKind{"numerics-train-1", "orrery numerics train --json", &training_document},
       DocumentKind{"numerics-adam-1", "orrery numerics adam --json", &adam_document},
+      DocumentKind{"numerics-vectors-1", "orrery numerics vectors --json", &vector_document},
       DocumentKind{"forecast-sizes-1", "orrery forecast --loss or --compute --json without a model",
                    &sizes_document},
       DocumentKind{"schedule-compare-1", "orrery schedule compare --json", &comparison_document},

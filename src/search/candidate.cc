@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "lower/stage_memory.h"
+#include "model/recommendation/recommendation.h"
 #include "plan/plan_rules.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
@@ -102,6 +103,26 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.context_parallel = {ContextParallel::all_gather, ContextParallel::ring,
                               ContextParallel::all_to_all};
   }
+  const Recommender* tables = recommender_of(model);
+  if (space.table_sharding.empty()) {
+    space.table_sharding = {TableSharding::automatic};
+    if (tables != nullptr) {
+      space.table_sharding = {TableSharding::automatic, TableSharding::table,
+                              TableSharding::column,    TableSharding::row,
+                              TableSharding::table_row, TableSharding::data};
+    }
+  }
+  if (space.towers.empty()) {
+    space.towers = {model.towers};
+    for (const std::int64_t ep : space.ep) {
+      const std::int64_t towers = ep / scenario.cluster.levels.front().accelerators;
+      if (tables != nullptr && model.towers == 0 && towers > 1) space.towers.push_back(towers);
+    }
+  }
+  if (space.codec.empty()) {
+    space.codec = {VectorCodec::none};
+    if (tables != nullptr && tables->lossy) space.codec.push_back(VectorCodec::best);
+  }
   if (space.schedules.empty()) {
     // What has a maintained implementation that anyone can train with: Megatron-Core, PyTorch's
     // torch.distributed.pipelining, sail-sg/zero-bubble-pipeline-parallelism, deepseek-ai/DualPipe.
@@ -122,8 +143,9 @@ bool is_stated(const SearchSpace& space, std::string_view field) {
 bool by_bound(const Candidate& a, const Candidate& b) {
   const auto key = [](const Candidate& c) {
     return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
-                      c.context_parallel, c.dispatch, c.schedule, c.chunks, c.recompute,
-                      c.recompute_layers, c.modules, c.zero, c.by_speed);
+                      c.context_parallel, c.dispatch, c.table_sharding, c.towers, c.codec,
+                      c.schedule, c.chunks, c.recompute, c.recompute_layers, c.modules, c.zero,
+                      c.by_speed);
   };
   return key(a) < key(b);
 }
@@ -144,6 +166,9 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.recompute_modules.clear();
   if (c.recompute == Recompute::selective) plan.recompute_modules = space.modules[c.modules];
   plan.dispatch = c.dispatch;
+  plan.table_sharding = c.table_sharding;
+  plan.towers = c.towers;
+  plan.codec = c.codec;
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
   plan.placement = space.placements[c.placement];
@@ -187,6 +212,29 @@ bool repeats_a_placement(const std::vector<std::vector<MeshAxis>>& placements, s
                      [&](const auto& earlier) { return order(earlier) == own; });
 }
 
+// `c` with each way in which tables may lie; of towers that nobody stated, one on each node. In a
+// tower all rows are those of the tower.
+void add_ways_of_tables(std::vector<CandidateGroup>& out, Candidate c, const SearchSpace& space,
+                        const Scenario& scenario) {
+  const std::int64_t node = scenario.cluster.levels.front().accelerators;
+  for (const std::int64_t towers : space.towers) {
+    if (towers > 1 && !is_stated(space, "towers") && scenario.model.towers == 0 &&
+        c.ep != towers * node) {
+      continue;
+    }
+    c.towers = static_cast<std::uint32_t>(towers);
+    for (const TableSharding sharding : space.table_sharding) {
+      const bool repeats = sharding == TableSharding::row && space.table_sharding.size() > 1;
+      if (towers > 1 && repeats) continue;
+      c.table_sharding = sharding;
+      for (const VectorCodec codec : space.codec) {
+        c.codec = codec;
+        out.push_back({c});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario) {
@@ -224,7 +272,7 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
                 c.context_parallel = kind;
                 for (const ExpertDispatch dispatch : space.dispatch) {
                   c.dispatch = dispatch;
-                  out.push_back({c});
+                  add_ways_of_tables(out, c, space, scenario);
                   if (ep == 1) break;  // no token travels
                 }
                 if (cp == 1) break;  // nothing travels
@@ -341,6 +389,9 @@ std::span<const PlanAxis> plan_axes() {
       {"pp", [](const Plan& p) { return std::to_string(p.pp); }},
       {"ep", [](const Plan& p) { return std::to_string(p.ep); }},
       {"dispatch", [](const Plan& p) { return std::string(to_text(p.dispatch)); }},
+      {"table_sharding", [](const Plan& p) { return std::string(to_text(p.table_sharding)); }},
+      {"towers", [](const Plan& p) { return std::to_string(p.towers); }},
+      {"codec", [](const Plan& p) { return std::string(to_text(p.codec)); }},
       {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
       {"schedule", [](const Plan& p) { return p.schedule; }},
       {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},

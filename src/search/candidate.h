@@ -26,6 +26,9 @@ struct Candidate {
   // Whether sites that differ divide layers or microbatches by their speed
   // (lower/division_by_speed.h), and not evenly.
   bool by_speed = false;
+  TableSharding table_sharding = TableSharding::automatic;
+  VectorCodec codec = VectorCodec::none;
+  std::uint32_t towers = 0;
   // Priced:
   double bound_ps = 0;
   ByteCount peak = 0;        // expected, of the stage with the least room
@@ -42,8 +45,8 @@ bool by_bound(const Candidate& a, const Candidate& b);
 Plan plan_of(const Candidate& candidate, const SearchSpace& space, const Plan& base,
              std::int64_t gpus);
 
-// The candidates that share placement, tp, cp and how it is done, pp, ep and how tokens travel, and
-// micro_batch: one unit of work.
+// The candidates that share placement, tp, cp and how it is done, pp, ep and how tokens travel or
+// tables lie, and micro_batch: one unit of work.
 struct CandidateGroup {
   Candidate first;
 };

@@ -33,6 +33,9 @@ struct SearchSpace {
   std::vector<std::vector<RecomputeModule>> modules;  // with selective recomputation
   std::vector<ExpertDispatch> dispatch;
   std::vector<ContextParallel> context_parallel;
+  std::vector<TableSharding> table_sharding;
+  std::vector<std::int64_t> towers;
+  std::vector<VectorCodec> codec;
   std::vector<std::string> schedules;
   std::vector<std::vector<MeshAxis>> placements;
   // Fields of the plan that somebody stated: they stay when the other axes are tried.
@@ -111,7 +114,9 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
 // is a power of two that leaves 1024 tokens a rank, by all-gather, ring and all-to-all; pp up to
 // the number of layers; ep divides the experts, by either dispatch; chunks for every distinct
 // number of layers of a virtual stage; microbatches of 1 to 16 sequences; ZeRO 0 to 3; every
-// recomputation, three sets of modules of selective recomputation; every schedule that has a
+// recomputation, three sets of modules of selective recomputation; embedding tables by the planner
+// or all divided in one way, with a tower on each node or without, and the best codec if the model
+// has one whose error is bounded; every schedule that has a
 // maintained implementation; dp inside or outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
 

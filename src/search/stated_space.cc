@@ -37,6 +37,9 @@ Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string
     }
     if (field == "dispatch") space.dispatch = {plan.dispatch};
     if (field == "context_parallel") space.context_parallel = {plan.context_parallel};
+    if (field == "table_sharding") space.table_sharding = {plan.table_sharding};
+    if (field == "towers") space.towers = {plan.towers};
+    if (field == "codec") space.codec = {plan.codec};
     if (field == "schedule") space.schedules = {plan.schedule};
     if (field == "placement") space.placements = {plan.placement};
   }

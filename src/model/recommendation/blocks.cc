@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "model/layer_writer.h"
 #include "model/operator_parts.h"
 
 namespace orrery {
@@ -18,7 +19,8 @@ Cut cut_of(std::size_t layer, std::size_t layers) {
   return layer + 1 < layers ? Cut::columns : Cut::none;
 }
 
-class Writer {
+// Of a recommendation model, whose element-wise kernels have classes and passes of their own.
+class Writer : public LayerWriter {
  public:
   Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                         Dimension width, double forward_passes, double backward_passes) {
@@ -29,21 +31,15 @@ class Writer {
   // y[rows, out] = x[rows, in] W, and a bias.
   Operator& product(std::string_view name, Dimension rows, double in, double out, Cut cut,
                     bool bias = true) {
-    Operator op;
-    op.name = name;
-    op.kind = OperatorKind::gemm;
-    op.op_class = OperatorClass::feed_forward;
-    op.m = rows;
-    op.n = fixed(out, cut == Cut::columns ? LogicalAxis::ffn : LogicalAxis::none);
-    op.k = fixed(in, cut == Cut::rows ? LogicalAxis::ffn : LogicalAxis::none);
-    op.boundary = cut == Cut::columns ? Boundary::column
-                  : cut == Cut::rows  ? Boundary::row
-                                      : Boundary::none;
-    op.parameters = (in + (bias ? 1 : 0)) * out;
-    op.parameter_axis = cut == Cut::none ? LogicalAxis::none : LogicalAxis::ffn;
-    op.saved = {{rows, op.k, ElementKind::gemm_operand}};
-    op.keeps_input = true;
-    return append(std::move(op));
+    const auto axis = [&](Cut of) { return cut == of ? LogicalAxis::ffn : LogicalAxis::none; };
+    return LayerWriter::product({.name = name,
+                                 .boundary = cut == Cut::columns ? Boundary::column
+                                             : cut == Cut::rows  ? Boundary::row
+                                                                 : Boundary::none,
+                                 .rows = rows,
+                                 .n = fixed(out, axis(Cut::columns)),
+                                 .k = fixed(in, axis(Cut::rows)),
+                                 .bias = bias ? 1.0 : 0.0});
   }
 
   // Reads and writes; backward reads the gradient and the result, which the next product keeps.
@@ -65,15 +61,6 @@ class Writer {
     op.k = fixed(k);
     return append(std::move(op));
   }
-
-  Operator& append(Operator op) {
-    operators_.push_back(std::move(op));
-    return operators_.back();
-  }
-  std::vector<Operator> take() { return std::exchange(operators_, {}); }
-
- private:
-  std::vector<Operator> operators_;
 };
 
 class ModelWriter {
@@ -83,6 +70,7 @@ class ModelWriter {
 
   void write() {
     tables();
+    if (r_.tower_modules) modules(*r_.tower_modules);
     mlp_layers(r_.bottom_mlp, "bottom.product", "bottom.activation");
     join();
     add_layer("look-ups, bottom MLP and interaction");
@@ -127,6 +115,7 @@ class ModelWriter {
       return;
     }
     op.bags = placement_->bags;
+    op.sends = placement_->sends;
     op.parameters = placement_->sharded_parameters;
     w_.append(std::move(op));
     if (placement_->replicated_parameters <= 0) return;
@@ -136,6 +125,30 @@ class ModelWriter {
                    placement_->replicated_looked_up.value() / kPass,
                    placement_->replicated_updated.value() / kPass)
         .parameters = placement_->replicated_parameters;
+  }
+
+  // Each rank has the tower's vectors of as many samples as there are towers times its own. Ranks of
+  // a tower hold the same weights, and reduce their gradients among themselves.
+  void modules(const TowerModules& modules) {
+    const auto towers = static_cast<double>(modules.towers);
+    const double width = tower_width(r_);
+    const Dimension rows = samples(towers);
+    const auto product = [&](std::string_view name, double out) {
+      Operator& op = w_.product(name, rows, width, out, Cut::none);
+      constexpr double kState = 12;  // of AdamW: moments and master weights in fp32
+      op.bags.weights = Bytes(2 * op.parameters);
+      op.bags.optimizer_state = Bytes(kState * op.parameters);
+      op.parameters *= towers;
+    };
+    const std::size_t first = w_.size();
+    for (std::int64_t i = 0; i < modules.cross_layers; ++i) {
+      product("tower.cross", width);
+      w_.elementwise("tower.combination", OperatorClass::elementwise, rows, fixed(width), 4, 6)
+          .saved = {{rows, fixed(width), ElementKind::activation}};
+    }
+    product("tower.projection", width / static_cast<double>(modules.compression));
+    w_[first].boundary = Boundary::pooled;
+    if (placement_ != nullptr) w_[w_.size() - 1].sends = placement_->module_sends;
   }
 
   void mlp_layers(const std::vector<std::int64_t>& widths, std::string_view product,
@@ -151,11 +164,10 @@ class ModelWriter {
 
   // The first operator that needs the tables' vectors.
   void join() {
-    double vectors = static_cast<double>(r_.bottom_mlp.back());
-    for (const EmbeddingTable& t : tables_of(r_)) vectors += t.width;
+    const auto vectors = static_cast<double>(r_.bottom_mlp.back() + joined_width(r_));
     const auto top = static_cast<double>(r_.top_mlp.front());
     if (r_.interaction == Interaction::dot) {
-      const auto count = static_cast<double>(r_.num_tables + 1);
+      const double count = vectors / static_cast<double>(r_.bottom_mlp.back());
       Operator& dot = w_.pairs("interaction.products", samples(), count, count, vectors / count);
       dot.boundary = Boundary::pooled;
       dot.saved = {{samples(), fixed(vectors), ElementKind::activation}};

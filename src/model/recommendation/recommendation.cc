@@ -60,6 +60,7 @@ Result<Model> build_model(const Recommender& r) {
   model.family = &recommendation_models();
   model.name = r.name;
   model.tables = r.num_tables;
+  model.towers = r.tower_modules ? r.tower_modules->towers : 0;
   model.published = {.sequence_length = 1, .global_batch_tokens = r.global_batch};
   build_recommendation_blocks(model, r, nullptr);
   if (r.interaction == Interaction::none) {

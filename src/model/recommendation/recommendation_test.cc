@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "catalog/catalog.h"
 #include "model/recommendation/table_placement.h"
@@ -40,7 +41,12 @@ Division on(std::int64_t ranks, std::int64_t batch) {
           .micro_batch = batch,
           .memory = Bytes(80e9),
           .memory_bandwidth = BytesPerSecond(3.35e12),
-          .exchange_bandwidth = BytesPerSecond(50e9)};
+          .exchange_bandwidth = BytesPerSecond(50e9),
+          .tower_ranks = std::gcd(ranks, std::int64_t{8}),
+          .tower_bandwidth = BytesPerSecond(450e9),
+          .host_memory = Bytes(256e9),
+          .storage = Bytes(4e12),
+          .host_bandwidth = BytesPerSecond(64e9)};
 }
 
 std::string problem_of(const Recommender& r) {
@@ -163,8 +169,9 @@ TEST(TablePlacement, EqualTablesAreEven) {
   const TablePlacement p = place_tables(small(), on(4, 1024));
   EXPECT_TRUE(p.fits);
   EXPECT_DOUBLE_EQ(p.imbalance, 1);
-  EXPECT_EQ(p.bags.pooled, 4 * 64);
-  EXPECT_EQ(p.bags.partial, 0);
+  ASSERT_EQ(p.sends.size(), 1u);
+  EXPECT_EQ(p.sends[0].among, VectorExchange::Ranks::all);
+  EXPECT_EQ(p.sends[0].elements, 4 * 64);
   EXPECT_EQ(p.bags.weights, Bytes(1e6 * 64 * 4));
   EXPECT_EQ(p.bags.optimizer_state, Bytes(4e6));
 }
@@ -173,8 +180,9 @@ TEST(TablePlacement, EqualTablesAreEven) {
 TEST(TablePlacement, HoldsEveryParameter) {
   Recommender r = *recommender_of(catalog_model("dlrm-dcnv2-mlperf"));
   for (const std::int64_t ranks : {1, 2, 8, 64, 128, 1000}) {
-    for (const TableSharding kind : {TableSharding::automatic, TableSharding::table,
-                                     TableSharding::column, TableSharding::row}) {
+    for (const TableSharding kind :
+         {TableSharding::automatic, TableSharding::table, TableSharding::column, TableSharding::row,
+          TableSharding::table_row}) {
       r.table_sharding = kind;
       const TablePlacement p = place_tables(r, on(ranks, 1024));
       EXPECT_NEAR(p.sharded_parameters + p.replicated_parameters, tables_parameters(r), 1);

@@ -23,6 +23,33 @@ const Fields<RoutedTopMlp>& fields_of(const RoutedTopMlp*) {
   return table;
 }
 
+const Fields<TowerModules>& fields_of(const TowerModules*) {
+  static const Fields<TowerModules> table =
+      Fields<TowerModules>("modules of towers")
+          .required<&TowerModules::towers>("groups that the tables are divided into")
+          .optional<&TowerModules::compression>("elements before over elements behind a module")
+          .optional<&TowerModules::cross_layers>("cross layers of full rank before the projection");
+  return table;
+}
+
+const Fields<LossyVectors>& fields_of(const LossyVectors*) {
+  static const Fields<LossyVectors> table =
+      Fields<LossyVectors>("error-bounded codec of vectors")
+          .optional<&LossyVectors::ratio>("bytes before over bytes behind, without ratios")
+          .optional<&LossyVectors::ratios>("of each table")
+          .required<&LossyVectors::compress>("throughput of one accelerator")
+          .required<&LossyVectors::decompress>("throughput of one accelerator");
+  return table;
+}
+
+const Fields<RowReuse>& fields_of(const RowReuse*) {
+  static const Fields<RowReuse> table =
+      Fields<RowReuse>("reuse of rows")
+          .required<&RowReuse::rows>("share of the rows in each class, the coldest first")
+          .required<&RowReuse::look_ups>("share of the look-ups in each class");
+  return table;
+}
+
 const Fields<InteractionTransformer>& fields_of(const InteractionTransformer*) {
   using T = InteractionTransformer;
   static const Fields<T> table = Fields<T>("transformer of the interaction")
@@ -53,6 +80,13 @@ const Fields<Recommender>& fields_of(const Recommender*) {
           .optional<&T::column_shards>("pieces of a column-wise table; 0: as the planner chooses")
           .optional<&T::table_optimizer>("what updates the rows in the backward")
           .optional<&T::embedding_dtype>("number format of the tables")
+          .optional<&T::table_memories>("where the rows of each table lie")
+          .optional<&T::table_memory>("where the rows of every table lie, without table_memories")
+          .optional<&T::cache_share>("share of the rows that a cache of a table holds")
+          .optional<&T::reuse>("how often rows are read; absent: all alike")
+          .optional<&T::storage_bandwidth>("of the disks, for each accelerator")
+          .optional<&T::tower_modules>("what towers do to the vectors of their tables")
+          .optional<&T::lossy>("what an error-bounded codec makes of vectors")
           .optional<&T::prefetch>("look-ups of the next batch travel during this one")
           .required<&T::bottom_mlp>("widths of the MLP of dense features, its input first")
           .required<&T::top_mlp>("widths of the MLP behind the interaction, its input first")
@@ -193,6 +227,11 @@ void sharding_problems(const Recommender& r, RecommenderProblems& out) {
     out.say(fmt::format("{} tables in {} pieces each are more than {} pieces", r.num_tables,
                         r.column_shards, kMostPieces));
   }
+  if (!r.table_memories.empty() &&
+      static_cast<std::int64_t>(r.table_memories.size()) != r.num_tables) {
+    out.say(fmt::format("table_memories has {} words for {} tables", r.table_memories.size(),
+                        r.num_tables));
+  }
   if (r.column_shards < 2) return;
   const auto undivided = [&](std::int64_t width) { return width % r.column_shards != 0; };
   if (r.embedding_dims.empty() ? undivided(r.embedding_dim)
@@ -202,6 +241,62 @@ void sharding_problems(const Recommender& r, RecommenderProblems& out) {
                                    : *std::ranges::find_if(r.embedding_dims, undivided);
     out.say(
         fmt::format("column_shards {} does not divide the table width {}", r.column_shards, width));
+  }
+}
+
+void memory_problems(const Recommender& r, RecommenderProblems& out) {
+  out.range("cache_share", r.cache_share, 0.0, 1.0);
+  if (!(r.storage_bandwidth.value() > 0)) out.say("storage_bandwidth is not greater than 0");
+  if (!r.reuse) return;
+  const auto adds_up = [&](const char* key, const std::vector<double>& shares) {
+    double sum = 0;
+    for (const double s : shares) {
+      if (!(s >= 0)) sum = -1;
+      sum += s;
+    }
+    // Histograms are printed in three digits.
+    if (std::abs(sum - 1) <= 0.02) return;
+    out.say(fmt::format("reuse.{} are no shares that add up to 1", key));
+  };
+  adds_up("rows", r.reuse->rows);
+  adds_up("look_ups", r.reuse->look_ups);
+  if (r.reuse->rows.size() != r.reuse->look_ups.size()) {
+    out.say(fmt::format("reuse.rows has {} classes, reuse.look_ups {}", r.reuse->rows.size(),
+                        r.reuse->look_ups.size()));
+  }
+}
+
+void vector_problems(const Recommender& r, RecommenderProblems& out) {
+  if (const auto& m = r.tower_modules) {
+    out.range<std::int64_t>("tower_modules.towers", m->towers, 1, kMostTables);
+    out.range<std::int64_t>("tower_modules.compression", m->compression, 1, kMostWidth);
+    out.range<std::int64_t>("tower_modules.cross_layers", m->cross_layers, 0, kMostMlpLayers);
+    if (m->towers > r.num_tables) {
+      out.say(
+          fmt::format("tower_modules.towers {} are more than {} tables", m->towers, r.num_tables));
+    }
+    if (r.interaction == Interaction::dot && m->compression > 0 &&
+        r.num_tables % m->compression != 0) {
+      out.say(
+          fmt::format("tower_modules.compression {} does not divide {} tables, whose vectors "
+                      "dot products need",
+                      m->compression, r.num_tables));
+    }
+  }
+  if (const auto& c = r.lossy) {
+    constexpr double kMostRatio = 1e6;
+    if (c->ratios.empty()) out.range("lossy.ratio", c->ratio, 1.0, kMostRatio);
+    for (const double ratio : c->ratios) {
+      if (ratio >= 1 && ratio <= kMostRatio) continue;
+      out.range("lossy.ratios", ratio, 1.0, kMostRatio);
+      break;
+    }
+    if (!c->ratios.empty() && static_cast<std::int64_t>(c->ratios.size()) != r.num_tables) {
+      out.say(
+          fmt::format("lossy.ratios has {} numbers for {} tables", c->ratios.size(), r.num_tables));
+    }
+    if (!(c->compress.value() > 0)) out.say("lossy.compress is not greater than 0");
+    if (!(c->decompress.value() > 0)) out.say("lossy.decompress is not greater than 0");
   }
 }
 
@@ -223,6 +318,8 @@ std::vector<std::string> recommender_problems(const Recommender& r) {
   out.range<std::int64_t>("global_batch", r.global_batch, 0, 1'000'000'000);
   interaction_problems(r, out);
   sharding_problems(r, out);
+  memory_problems(r, out);
+  vector_problems(r, out);
   if (element_size(r.embedding_dtype) <= Bytes(0)) {
     out.say(fmt::format("embedding_dtype {} has no size", to_text(r.embedding_dtype)));
   }
@@ -235,30 +332,70 @@ std::vector<EmbeddingTable> tables_of(const Recommender& r) {
     const auto of = [i](const auto& list, auto all) { return list.empty() ? all : list[i]; };
     out[i] = {static_cast<double>(of(r.row_counts, r.rows_per_table)),
               static_cast<double>(of(r.embedding_dims, r.embedding_dim)),
-              of(r.pooling_list, r.pooling), of(r.table_shardings, r.table_sharding)};
+              of(r.pooling_list, r.pooling), of(r.table_shardings, r.table_sharding),
+              of(r.table_memories, r.table_memory)};
   }
   return out;
 }
 
+double cache_hits(const Recommender& r, double share) {
+  if (!r.reuse) return std::min(1.0, share);
+  const auto sum = [](const std::vector<double>& v) {
+    double all = 0;
+    for (const double s : v) all += s;
+    return all;
+  };
+  const double all_rows = sum(r.reuse->rows);
+  const double all_look_ups = sum(r.reuse->look_ups);
+  double hits = 0;
+  // The hottest class first; rows of a class are read alike.
+  for (std::size_t i = r.reuse->rows.size(); i-- > 0 && share > 0;) {
+    const double rows = r.reuse->rows[i] / all_rows;
+    const double part = rows > share ? share / rows : 1;
+    hits += part * r.reuse->look_ups[i] / all_look_ups;
+    share -= rows;
+  }
+  return std::min(1.0, hits);
+}
+
+namespace {
+
+std::int64_t width_of_tables(const Recommender& r) {
+  std::int64_t width = 0;
+  for (const std::int64_t w : r.embedding_dims) width += std::clamp<std::int64_t>(w, 0, kMostWidth);
+  if (!r.embedding_dims.empty()) return width;
+  return std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) *
+         std::clamp<std::int64_t>(r.embedding_dim, 0, kMostWidth);
+}
+
+std::int64_t compression(const Recommender& r) {
+  return r.tower_modules ? std::max<std::int64_t>(1, r.tower_modules->compression) : 1;
+}
+
+}  // namespace
+
+double tower_width(const Recommender& r) {
+  const std::int64_t towers =
+      r.tower_modules ? std::max<std::int64_t>(1, r.tower_modules->towers) : 1;
+  return static_cast<double>(width_of_tables(r)) / static_cast<double>(towers);
+}
+
+std::int64_t joined_width(const Recommender& r) { return width_of_tables(r) / compression(r); }
+
 std::int64_t interaction_width(const Recommender& r) {
   if (r.bottom_mlp.empty()) return 0;
-  std::int64_t tables = 0;
-  for (const std::int64_t w : r.embedding_dims) tables += std::min(w, kMostWidth);
-  if (r.embedding_dims.empty()) {
-    tables = std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) *
-             std::clamp<std::int64_t>(r.embedding_dim, 0, kMostWidth);
-  }
-  const std::int64_t bottom = r.bottom_mlp.back();
+  const std::int64_t bottom = std::clamp<std::int64_t>(r.bottom_mlp.back(), 0, kMostMlpWidth);
   switch (r.interaction) {
     case Interaction::none:
     case Interaction::transformer:
       return 0;
     case Interaction::concatenation:
     case Interaction::cross:
-      return tables + std::clamp<std::int64_t>(bottom, 0, kMostMlpWidth);
+      return joined_width(r) + bottom;
     case Interaction::dot: {
-      const std::int64_t n = std::clamp<std::int64_t>(r.num_tables, 0, kMostTables);
-      return n * (n + 1) / 2 + std::clamp<std::int64_t>(bottom, 0, kMostMlpWidth);
+      const std::int64_t n =
+          std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) / compression(r);
+      return n * (n + 1) / 2 + bottom;
     }
   }
   return 0;

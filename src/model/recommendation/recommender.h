@@ -13,6 +13,7 @@
 
 #include "document/fields.h"
 #include "document/provenance.h"
+#include "model/division.h"
 #include "units/number_format.h"
 
 namespace orrery {
@@ -26,13 +27,13 @@ enum class Interaction {
   transformer,    // of the vectors as tokens
 };
 
-// How a table is divided over the ranks that share tables.
-enum class TableSharding {
-  automatic,  // by the planner (table_placement.h)
-  table,      // whole on one rank
-  column,     // pieces of its width on several ranks
-  row,        // pieces of its rows on all ranks
-  data,       // whole on all of them, with a dense gradient that is reduced
+// Where the rows of a table lie.
+enum class TableMemory {
+  device,     // in memory of the accelerators
+  automatic,  // there, or cached if all of them do not fit: those that are read least for their size
+  cached,     // in memory of the host; `cache_share` of the rows, the hottest, on the accelerator
+  host,       // in memory of the host, read over its link
+  storage,    // on disks of the host; `cache_share` of the rows on the accelerator
 };
 
 // What updates the rows. States of a row: 4 bytes, 4 bytes an element, none.
@@ -59,6 +60,33 @@ struct InteractionTransformer {
   bool operator==(const InteractionTransformer&) const = default;
 };
 
+// What each tower of a disaggregated multi-tower model does to the vectors of its tables before they
+// leave it (arXiv 2403.00877): cross layers of full rank, then a projection to `compression` times
+// fewer elements. Towers are equally wide.
+struct TowerModules {
+  std::int64_t towers = 0;
+  std::int64_t compression = 1;
+  std::int64_t cross_layers = 0;
+  bool operator==(const TowerModules&) const = default;
+};
+
+// What an error-bounded codec makes of the vectors: measured by `orrery numerics vectors`.
+struct LossyVectors {
+  double ratio = 0;            // bytes before over bytes behind, or of each table:
+  std::vector<double> ratios;  //
+  BytesPerSecond compress;     // of one accelerator, bytes before
+  BytesPerSecond decompress;
+  bool operator==(const LossyVectors&) const = default;
+};
+
+// How often rows are read, in classes from the coldest to the hottest: the share of the rows in each
+// class, and that of the look-ups.
+struct RowReuse {
+  std::vector<double> rows;
+  std::vector<double> look_ups;
+  bool operator==(const RowReuse&) const = default;
+};
+
 struct Recommender {
   std::string name = "unnamed";
   std::vector<std::string> aliases;
@@ -75,6 +103,13 @@ struct Recommender {
   std::int64_t column_shards = 0;  // of a column-wise table; 0: the planner's
   TableOptimizer table_optimizer = TableOptimizer::row_wise_adagrad;
   NumberFormat embedding_dtype = NumberFormat::fp32;
+  std::vector<TableMemory> table_memories;  // of each table, or table_memory
+  TableMemory table_memory = TableMemory::device;
+  double cache_share = 0.2;                               // of the rows
+  std::optional<RowReuse> reuse;                          // of every table; absent: all rows alike
+  BytesPerSecond storage_bandwidth{100.0 * 1024 * 1024};  // of one accelerator's disks
+  std::optional<TowerModules> tower_modules;
+  std::optional<LossyVectors> lossy;
   bool prefetch = true;                  // look-ups of the next batch travel during this one
   std::vector<std::int64_t> bottom_mlp;  // widths, the input's first
   std::vector<std::int64_t> top_mlp;
@@ -104,6 +139,7 @@ struct EmbeddingTable {
   double width = 0;
   double pooling = 0;  // look-ups of a sample
   TableSharding sharding = TableSharding::automatic;
+  TableMemory memory = TableMemory::device;
   bool operator==(const EmbeddingTable&) const = default;
 };
 
@@ -111,6 +147,11 @@ struct EmbeddingTable {
 std::vector<std::string> recommender_problems(const Recommender& r);
 // Of a recommender without problems.
 std::vector<EmbeddingTable> tables_of(const Recommender& r);
+// Look-ups that a static cache of the hottest rows serves, as a share of all; `share` of the rows.
+double cache_hits(const Recommender& r, double share);
+// Of the vectors of a tower, before and behind its module, and of all tables behind modules.
+double tower_width(const Recommender& r);
+std::int64_t joined_width(const Recommender& r);
 // Elements of a sample that the interaction hands to the top MLP; 0: unknown (Interaction::none and
 // ::transformer).
 std::int64_t interaction_width(const Recommender& r);

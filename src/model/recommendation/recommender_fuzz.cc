@@ -31,10 +31,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .micro_batch = 256,
                    .memory = Bytes(80e9),
                    .memory_bandwidth = BytesPerSecond(2e12),
-                   .exchange_bandwidth = BytesPerSecond(25e9)};
+                   .exchange_bandwidth = BytesPerSecond(25e9),
+                   .towers = r.tower_modules ? r.tower_modules->towers : 1,
+                   .tower_ranks = r.tower_modules ? 16 / r.tower_modules->towers : 8,
+                   .tower_bandwidth = BytesPerSecond(300e9),
+                   .host_memory = Bytes(256e9),
+                   .storage = Bytes(3e12),
+                   .host_bandwidth = BytesPerSecond(50e9)};
+  if (16 % d.towers != 0) return 0;
   if (!table_division_problems(r, d).empty()) return 0;
   const TablePlacement placement = place_tables(r, d);
   ORRERY_INVARIANT(placement.imbalance > 1 - 1e-9 && std::isfinite(placement.imbalance));
-  ORRERY_INVARIANT(placement.bags.pooled >= 0 && placement.bags.optimizer_state >= Bytes(0));
+  ORRERY_INVARIANT(placement.bags.optimizer_state >= Bytes(0));
+  ORRERY_INVARIANT(placement.bound <= placement.time * (1 + 1e-9));
   return 0;
 }

@@ -1,9 +1,9 @@
 // Places the embedding tables of a recommendation model on the ranks that share them.
 //
-// Every table gets a kind of division (recommender.h, TableSharding); whole tables and pieces of
-// their width are put on ranks, largest first, each on the rank that has least to do (in seconds of
-// memory and network) among those with room. Tables whose division is automatic begin whole, or
-// replicated where
+// Every table gets a kind of division (model/division.h, TableSharding). Tables cut by rows within a
+// node are put on nodes, whole tables and pieces of a width on ranks, the one with the most to do
+// first, each where there is least to do (in seconds of memory and network) among those with room.
+// Tables whose division is automatic begin whole, or replicated where
 //
 //   4 * 2 P / X + 40 P / M  <  2 b w a / X      (seconds; P parameters, b samples of a rank)
 //
@@ -12,26 +12,46 @@
 // rows, as long as that makes ranks more equal; of all placements seen, and of the ones in which
 // all automatic tables are divided alike, the one with the least
 //
-//   t = max over ranks (bytes read and written) / M + 2 exchanged bytes / X + dense gradients
+//   t = max over ranks (bytes read and written) / M + (bytes of the host) / H
+//       + sum over exchanges (bytes sent, both ways) / X + dense gradients
 //
-// is taken. M is the bandwidth of memory, X that of the exchange. t only chooses: the step is
-// priced by the lowering, from the amounts of the placement (model/operator.h, EmbeddingBags).
+// is taken. M, H and X are the bandwidths of memory, of the link to the host, and of the ranks of
+// the exchange. t only chooses: the step is priced by the lowering, from the amounts of the
+// placement (model/operator.h, EmbeddingBags and VectorExchange).
 //
 //   work on a rank, of S look-ups of a piece w wide; an element has e bytes in rows, a in vectors:
 //     forward   S (ceil32(w e) + 8) + bags w a
 //     update    96 S + bags w a + 2 D (ceil32(w e) + state);  D = n (1 - exp(-S / n)) rows differ
+//   exchanges, of b samples of each of G ranks, in towers (or nodes) of L:
+//     whole tables, columns   b w a G           from a rank, all to all
+//     rows                    b w a G           from every rank, reduce-scatter, whose rings use the
+//                                               links of all ranks of a node at once
+//     rows of a node          b w a G           from its ranks, reduce-scatter within it; then
+//                             b w a G / L       all to all between the ranks of the same place
+//     whole or in columns     b w a G           from a rank, all to all within its tower; then so,
+//                             of which modules leave one part in `compression`
 //
 // ceil32: memory is read in sectors of 32 bytes. 96: each of four passes of a radix sort reads and
 // writes 12 bytes of every look-up, a 64-bit row and a 32-bit bag. A bag's gradient is read once
 // from memory, then from the cache. D holds for uniform look-ups; skewed ones have fewer, so this
 // is an upper bound. Otherwise caches are not counted: a row looked up twice costs twice.
 //
+// Rows in memory of the host are fetched over its link, but for the share of look-ups that a static
+// cache of the hottest rows serves (recommender.h, cache_hits); disks take half of their time in
+// the forward. Updated rows are written back to where they came from.
+//
+// No placement of these kinds takes less than the bound
+//
+//   max over l >= 0 of  sum over tables min over kinds (t_k + l m_k) - l room
+//
+// of t_k and m_k, the mean over ranks of what a kind takes by itself: the dual of the linear program
+// in which a table may be divided in several ways at once, under the memory of all ranks together.
+//
 // The busiest rank is compared with the mean of the same placement: with tables divided in that way
 // no rank can have less to do than the mean. Another division may do less work in all.
 //
 // Source: pytorch/torchrec, torchrec/distributed/planner (kinds of sharding, greedy partition by
-// performance, 15 % of memory reserved). Not modelled: table-row-wise sharding, tables in host
-// memory.
+// performance, 15 % of memory reserved, caches of tables in host memory); towers: arXiv 2403.00877.
 #pragma once
 
 #include <cstdint>
@@ -45,24 +65,37 @@
 
 namespace orrery {
 
+// Share of a rank's memory that the planner gives to tables; pytorch/torchrec,
+// planner/storage_reservations.py, HeuristicalStorageReservation, percentage 0.15. Whether a step
+// fits is judged by all of its memory.
+inline constexpr double kMemoryForTables = 0.85;
+
 // How one table lies.
 struct PlacedTable {
   TableSharding sharding = TableSharding::table;
   std::int64_t shards = 1;  // pieces, of width or rows
-  std::string reason;       // why it is not simply whole on one rank
+  TableMemory memory = TableMemory::device;
+  VectorCodec codec = VectorCodec::none;
+  std::string reason;  // why it is not simply whole on one rank, in its memory
   bool operator==(const PlacedTable&) const = default;
 };
 
 struct TablePlacement {
   std::vector<PlacedTable> tables;
-  EmbeddingBags bags;          // of the busiest rank
-  Bytes replicated_looked_up;  // of data-parallel tables, of a sample of a rank
+  EmbeddingBags bags;                        // of the busiest rank
+  std::vector<VectorExchange> sends;         // behind the look-up
+  std::vector<VectorExchange> module_sends;  // behind the modules of towers
+  Bytes replicated_looked_up;                // of data-parallel tables, of a sample of a rank
   Bytes replicated_updated;
   double replicated_parameters = 0;
   double sharded_parameters = 0;  // of the whole model
   double imbalance = 1;           // seconds of the busiest rank over the mean of this placement
   Bytes busiest_memory;           // tables and states
   Bytes mean_memory;
+  Bytes host_memory;  // the mean
+  Bytes storage;
+  Seconds time;      // by the planner's count; no placement takes less than the bound
+  Seconds bound;     //
   bool fits = true;  // every rank's tables, within its share of memory
 };
 

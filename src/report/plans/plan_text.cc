@@ -40,6 +40,11 @@ std::string plan_sentence(const Plan& plan) {
   degree("ep", plan.ep);
   if (plan.ep > 1) degree("etp", plan.etp);
   degree("dp", plan.dp);
+  degree("towers", plan.towers);
+  if (plan.table_sharding != TableSharding::automatic) {
+    add(fmt::format("tables by {}", to_text(plan.table_sharding)));
+  }
+  if (plan.codec != VectorCodec::none) add(fmt::format("vectors as {}", to_text(plan.codec)));
   if (out.empty()) add("one GPU");
   add(fmt::format("micro-batch {}", plan.micro_batch));
   if (plan.pp > 1 && !plan.schedule.empty()) add(plan.schedule);

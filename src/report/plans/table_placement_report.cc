@@ -21,6 +21,8 @@ TorchRecSharding torchrec_sharding(TableSharding sharding) {
       return TorchRecSharding::column_wise;
     case TableSharding::row:
       return TorchRecSharding::row_wise;
+    case TableSharding::table_row:
+      return TorchRecSharding::table_row_wise;
     case TableSharding::data:
       return TorchRecSharding::data_parallel;
     case TableSharding::automatic:
@@ -30,21 +32,31 @@ TorchRecSharding torchrec_sharding(TableSharding sharding) {
   return TorchRecSharding::table_wise;
 }
 
+// Disks are read through a cache as memory of the host is.
+TorchRecKernel torchrec_kernel(TableMemory memory) {
+  if (memory == TableMemory::host) return TorchRecKernel::fused_uvm;
+  const bool cached = memory == TableMemory::cached || memory == TableMemory::storage;
+  return cached ? TorchRecKernel::fused_uvm_caching : TorchRecKernel::fused;
+}
+
 double torchrec_milliseconds(const Recommender& r, const EmbeddingTable& table,
                              const PlacedTable& placed, const Division& d, std::int64_t node) {
-  const bool rows = placed.sharding == TableSharding::row;
+  const bool rows =
+      placed.sharding == TableSharding::row || placed.sharding == TableSharding::table_row;
   const bool replicated = placed.sharding == TableSharding::data;
   const auto pieces = static_cast<double>(placed.shards);
-  return torchrec_perf({.sharding = torchrec_sharding(placed.sharding),
-                        .kernel = replicated ? TorchRecKernel::dense : TorchRecKernel::fused,
-                        .batch = static_cast<double>(d.micro_batch),
-                        .pooling = table.pooling,
-                        .rows = rows ? table.rows / pieces : table.rows,
-                        .columns = rows ? table.width : table.width / pieces,
-                        .element_bytes = element_size(r.embedding_dtype).value(),
-                        .exchanged_bytes = element_size(r.embedding_dtype).value(),
-                        .ranks = static_cast<double>(d.ep),
-                        .ranks_of_node = static_cast<double>(std::min(d.ep, node))})
+  return torchrec_perf(
+             {.sharding = torchrec_sharding(placed.sharding),
+              .kernel = replicated ? TorchRecKernel::dense : torchrec_kernel(placed.memory),
+              .batch = static_cast<double>(d.micro_batch),
+              .pooling = table.pooling,
+              .rows = rows ? table.rows / pieces : table.rows,
+              .columns = rows ? table.width : table.width / pieces,
+              .element_bytes = element_size(r.embedding_dtype).value(),
+              .exchanged_bytes = element_size(r.embedding_dtype).value(),
+              .caching_ratio = r.cache_share,
+              .ranks = static_cast<double>(d.ep),
+              .ranks_of_node = static_cast<double>(std::min(d.ep, node))})
       .total();
 }
 
@@ -55,14 +67,21 @@ std::string range_of(const ReportedTables& t) {
 }  // namespace
 
 ReportedPlacement reported_placement(const Recommender& r, const Division& d, std::int64_t node,
-                                     const TablePlacement& placement, std::string cluster) {
+                                     const TablePlacement& placement, std::string cluster,
+                                     const MemoryReport& memory, Bytes capacity) {
   ReportedPlacement out{r.name,
                         std::move(cluster),
                         d.ep,
                         placement.imbalance,
                         placement.busiest_memory,
                         placement.mean_memory,
-                        placement.fits,
+                        placement.host_memory,
+                        placement.storage,
+                        placement.time,
+                        placement.bound,
+                        Bytes(static_cast<double>(memory.peak)),
+                        capacity,
+                        Bytes(static_cast<double>(memory.peak)) <= capacity,
                         {}};
   const std::vector<EmbeddingTable> tables = tables_of(r);
   for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -85,22 +104,39 @@ ReportedPlacement reported_placement(const Recommender& r, const Division& d, st
 std::string placement_text(const ReportedPlacement& placement, const TextStyle& style) {
   std::string out =
       fmt::format("{} on {} ranks of {}\n\n", placement.model, placement.ranks, placement.cluster);
+  const bool outside = std::ranges::any_of(placement.tables, [](const ReportedTables& t) {
+    return t.placed.memory != TableMemory::device;
+  });
+  const bool coded = std::ranges::any_of(placement.tables, [](const ReportedTables& t) {
+    return t.placed.codec != VectorCodec::none;
+  });
   Table table(left("table", 2), right("rows", 2), right("columns", 2), right("look-ups", 2),
-              right("size", 2), left("division", 2), right("pieces", 2), right("TorchRec", 2),
-              left("why", 2));
+              right("size", 2), left("division", 2), right("pieces", 2),
+              left("memory", 2).shown_if(outside), left("sent as", 2).shown_if(coded),
+              right("TorchRec", 2), left("why", 2));
   for (const ReportedTables& t : placement.tables) {
     table.row(range_of(t), grouped(static_cast<std::int64_t>(t.table.rows)),
               std::to_string(static_cast<std::int64_t>(t.table.width)),
               fmt::format("{:g}", t.table.pooling), to_text(t.size),
               std::string(to_text(t.placed.sharding)), std::to_string(t.placed.shards),
+              std::string(to_text(t.placed.memory)),
+              t.placed.codec == VectorCodec::none ? "" : std::string(to_text(t.placed.codec)),
               fmt::format("{:.3g} ms", t.torchrec_ms), t.placed.reason);
   }
   out += table.text(style);
   out += fmt::format(
       "\nThe busiest rank looks up, updates and sends for {:.3f} times the mean.\nIts tables and "
-      "their optimizer's states take {}, the mean {}{}.\n",
-      placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory),
-      placement.fits ? "" : ": more than 85 % of a rank's memory");
+      "their optimizer's states take {}, the mean {}.\n",
+      placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory));
+  if (placement.host_memory + placement.storage > Bytes(0)) {
+    out += fmt::format("Of a rank, {} lie in memory of the host and {} on disks.\n",
+                       to_text(placement.host_memory), to_text(placement.storage));
+  }
+  out += fmt::format(
+      "By the planner's count they take {} of a step; no division of its kinds takes less than "
+      "{}.\nThe step takes {} of the {} of a GPU{}.\n",
+      to_text(placement.time), to_text(placement.bound), to_text(placement.step_memory),
+      to_text(placement.capacity), placement.fits ? "" : ": it does not fit");
   return out;
 }
 
@@ -118,7 +154,10 @@ inline constexpr auto kResults<ReportedTables> = table<ReportedTables>(
     field("sharding", "how it is divided",
           [](const ReportedTables& t) { return t.placed.sharding; }),
     field("shards", "pieces", [](const ReportedTables& t) { return t.placed.shards; }),
-    field("reason", "why it is not whole on one rank; may be empty",
+    field("memory", "where its rows lie", [](const ReportedTables& t) { return t.placed.memory; }),
+    field("codec", "what its vectors are sent as between nodes",
+          [](const ReportedTables& t) { return t.placed.codec; }),
+    field("reason", "why it is not whole on one rank, in its memory; may be empty",
           [](const ReportedTables& t) { return t.placed.reason; }),
     field<&ReportedTables::torchrec_ms>(
         "torchrec_ms",
@@ -136,7 +175,13 @@ inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
     field<&ReportedPlacement::busiest_memory>("busiest_memory_bytes",
                                               "tables and optimizer states of the fullest rank"),
     field<&ReportedPlacement::mean_memory>("mean_memory_bytes", "the mean over ranks"),
-    field<&ReportedPlacement::fits>("fits", "in 85 % of the memory of every rank"),
+    field<&ReportedPlacement::host_memory>("host_memory_bytes", "of a rank, the mean"),
+    field<&ReportedPlacement::storage>("storage_bytes", "on disks, of a rank, the mean"),
+    field<&ReportedPlacement::time>("time_s", "of the work on tables, by the planner's count"),
+    field<&ReportedPlacement::bound>("bound_s", "below which no division of its kinds comes"),
+    field<&ReportedPlacement::step_memory>("step_memory_bytes", "of the fullest rank, all in all"),
+    field<&ReportedPlacement::capacity>("memory_capacity_bytes", "of a rank"),
+    field<&ReportedPlacement::fits>("fits", "whether the step does"),
     field<&ReportedPlacement::tables>("tables", "in the order of the model"));
 
 Value placement_json(const ReportedPlacement& placement) { return answer(placement); }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/memory/memory.h"
 #include "document/description.h"
 #include "document/value.h"
 #include "model/division.h"
@@ -33,13 +34,20 @@ struct ReportedPlacement {
   double imbalance = 1;
   Bytes busiest_memory;
   Bytes mean_memory;
-  bool fits = true;
+  Bytes host_memory;  // of a rank, the mean
+  Bytes storage;
+  Seconds time;  // of a step's work on tables, by the planner's count
+  Seconds bound;
+  Bytes step_memory;  // that the whole step takes on the fullest rank
+  Bytes capacity;
+  bool fits = true;  // the step
   std::vector<ReportedTables> tables;
 };
 
-// `node`: accelerators of a node.
+// `node`: accelerators of a node; `memory`: of the step with these tables.
 ReportedPlacement reported_placement(const Recommender& r, const Division& d, std::int64_t node,
-                                     const TablePlacement& placement, std::string cluster);
+                                     const TablePlacement& placement, std::string cluster,
+                                     const MemoryReport& memory, Bytes capacity);
 std::string placement_text(const ReportedPlacement& placement, const TextStyle& style);
 Value placement_json(const ReportedPlacement& placement);
 const Description& placement_document();

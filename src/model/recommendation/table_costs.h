@@ -1,0 +1,143 @@
+// What each way of dividing an embedding table costs a rank (the equations are in
+// table_placement.h), and the bound that follows for all tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/division.h"
+#include "model/recommendation/recommender.h"
+#include "model/recommendation/table_placement.h"
+
+namespace orrery {
+
+// What a table, or a piece of it, does to the rank that holds it.
+struct TableLoad {
+  double looked_up = 0;  // bytes of the forward, for all samples of the group
+  double updated = 0;
+  double fetched = 0;  // bytes over the link to the host
+  double returned = 0;
+  double stored = 0;  // seconds of disks
+  double memory = 0;
+  double weights = 0;
+  double width = 0;     // of vectors that are sent
+  double look_ups = 0;  // of a sample, that are received
+  double seconds = 0;   // of reading and writing, and of sending vectors and receiving gradients
+  TableLoad& operator+=(const TableLoad& o) {
+    looked_up += o.looked_up;
+    updated += o.updated;
+    fetched += o.fetched;
+    returned += o.returned;
+    stored += o.stored;
+    memory += o.memory;
+    weights += o.weights;
+    width += o.width;
+    look_ups += o.look_ups;
+    seconds += o.seconds;
+    return *this;
+  }
+  friend TableLoad operator+(TableLoad a, const TableLoad& b) { return a += b; }
+  // Of each amount by itself.
+  void raise_to(const TableLoad& o) {
+    looked_up = std::max(looked_up, o.looked_up);
+    updated = std::max(updated, o.updated);
+    fetched = std::max(fetched, o.fetched);
+    returned = std::max(returned, o.returned);
+    stored = std::max(stored, o.stored);
+    memory = std::max(memory, o.memory);
+    weights = std::max(weights, o.weights);
+    width = std::max(width, o.width);
+    look_ups = std::max(look_ups, o.look_ups);
+  }
+};
+
+struct TableChoice {
+  TableSharding sharding = TableSharding::table;
+  std::int64_t shards = 1;
+};
+
+// What a codec makes of a byte of vectors.
+struct VectorCoding {
+  VectorCodec codec = VectorCodec::none;
+  double forward = 1;  // bytes sent
+  double backward = 1;
+  double encode = 0;  // seconds
+  double decode = 0;
+};
+
+inline constexpr double kLookUpIndex = 8;  // bytes of a look-up
+
+class TableCosts {
+ public:
+  // Both must outlive the object. Chooses where rows lie, of tables that leave it open.
+  TableCosts(const Recommender& r, const Division& d);
+
+  [[nodiscard]] const std::vector<EmbeddingTable>& tables() const { return tables_; }
+  [[nodiscard]] const VectorCoding& coding(std::size_t table) const { return codings_[table]; }
+  // Samples of the group that shares tables, over those of one rank.
+  [[nodiscard]] double group() const { return group_; }
+  [[nodiscard]] double room() const { return room_; }   // bytes of a rank for tables
+  [[nodiscard]] double row_memory(double width) const;  // bytes, with the optimizer's state
+  [[nodiscard]] double compression() const;             // of modules of towers
+  // Of dense gradients of a data-parallel table and of its dense optimizer, bytes of a rank.
+  [[nodiscard]] static double replicated_memory(const EmbeddingTable& t);
+
+  [[nodiscard]] TableLoad piece(std::size_t table, const TableChoice& c) const;
+  // Where the vectors of a piece travel first.
+  enum class Path { all, rows, tower };
+  [[nodiscard]] Path path(TableSharding sharding) const;
+  [[nodiscard]] static bool stated(const EmbeddingTable& t) {
+    return t.sharding != TableSharding::automatic;
+  }
+  [[nodiscard]] TableChoice uniform(const EmbeddingTable& t, TableSharding kind) const;
+  // As stated; or on every rank where that costs less; or of the kind, in pieces that a rank holds.
+  [[nodiscard]] TableChoice first_choice(const EmbeddingTable& t, TableSharding kind) const;
+  // In smaller pieces: of half the width while that can be, then of its rows, in a node where that
+  // makes more pieces; and what is cut in a node in all pieces of its width, or on all ranks.
+  [[nodiscard]] TableChoice halved(const EmbeddingTable& t, const TableChoice& c) const;
+  [[nodiscard]] bool larger_than_a_rank(const EmbeddingTable& t) const {
+    return memory_of(t, t.width) > room_;
+  }
+  // What a placement costs, to compare it with others.
+  [[nodiscard]] double seconds(const TablePlacement& p) const;
+  // Below which no placement comes; of those under the memory of all ranks if `p` fits.
+  [[nodiscard]] double bound(const TablePlacement& p) const;
+
+ private:
+  struct Option {  // the mean over ranks of what a choice for one table takes
+    double seconds = 0;
+    double memory = 0;
+  };
+  void choose_memory();
+  [[nodiscard]] bool towers() const { return d_.towers > 1; }
+  [[nodiscard]] double ways() const { return d_.trains ? 2 : 1; }
+  [[nodiscard]] double kept(const EmbeddingTable& t) const;
+  [[nodiscard]] double memory_of(const EmbeddingTable& t, double width) const;
+  [[nodiscard]] double reduction_bandwidth() const;
+  [[nodiscard]] double coded_seconds(const VectorCoding& c, double exchange) const;
+  [[nodiscard]] VectorCoding coding_as(VectorCodec codec, std::size_t table) const;
+  [[nodiscard]] VectorCoding chosen_coding(std::size_t table) const;
+  [[nodiscard]] double exchange_seconds(std::size_t table, double width, Path path) const;
+  [[nodiscard]] double host_seconds(const TableLoad& l) const;
+  [[nodiscard]] bool can_halve(const EmbeddingTable& t, std::int64_t shards) const;
+  [[nodiscard]] std::int64_t finest_columns(const EmbeddingTable& t) const;
+  [[nodiscard]] TableChoice by_rows() const;
+  // Whether every rank may hold it: modules of towers need the vectors of their tables.
+  [[nodiscard]] bool can_copy(const EmbeddingTable& t) const;
+  // Of a piece `width` wide with a share of the rows.
+  [[nodiscard]] TableLoad load(std::size_t table, double width, double share_of_rows,
+                               double samples, Path path) const;
+  [[nodiscard]] Option option(std::size_t table, const TableChoice& c) const;
+
+  const Recommender& r_;
+  const Division& d_;
+  std::vector<EmbeddingTable> tables_;
+  std::vector<VectorCoding> codings_;
+  std::int64_t ranks_;
+  double samples_;       // of the group in a microbatch
+  double group_;         //
+  double room_;          //
+  std::int64_t finest_;  // pieces of a table at most
+};
+
+}  // namespace orrery
