@@ -114,7 +114,7 @@ TEST(Generation, EncodersSeeTheirOwnPrompts) {
   EXPECT_NEAR(
       t5->flops / static_cast<double>(t5->batch) /
           model_flops_per_sequence(encoder, 256, AttentionCount::causal, 0, Workload::forward),
-      1, 0.02);
+      1, 0.05);  // without logits
 }
 
 // A strip of the image on each of the ranks: nearly as many times faster, and less memory.
