@@ -11,6 +11,7 @@ const Fields<Site>& fields_of(const Site*) {
           .required<&Site::accelerator>("what computes there, in full")
           .required<&Site::accelerators_per_node>("in one server")
           .required<&Site::levels>("from the inside out; the last is the link and holds all sites")
+          .optional<&Site::host>("what is around the accelerators of a server")
           .optional<&Site::host_path>("how its PCIe cards meet where no switch joins them all");
   return table;
 }
@@ -25,7 +26,6 @@ const Fields<Cluster>& fields_of(const Cluster*) {
           .required<&Cluster::levels>("from the inside out; the last holds all")
           .optional<&Cluster::host>("what is around the accelerators of a server")
           .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
-          .optional<&Cluster::host>("processor, memory and storage of one server")
           .optional<&Cluster::assumed>("what the description left open")
           .optional<&Cluster::provenance>("where the figures come from")
           .optional<&Cluster::further_sites>(
@@ -162,6 +162,7 @@ Cluster at_site(const Cluster& cluster, std::size_t site) {
   out.accelerator = s.accelerator;
   out.accelerators_per_node = s.accelerators_per_node;
   out.levels = s.levels;
+  out.host = s.host;
   out.host_path = s.host_path;
   return out;
 }

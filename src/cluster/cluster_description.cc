@@ -312,7 +312,6 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
   cluster.host = stated_over(node.host, d.host);
   cluster.accelerators = d.accelerators;
   cluster.accelerators_per_node = node.accelerators;
-  cluster.host = d.host == NodeHost{} ? node.host : d.host;
   if (d.accelerators < 1 || d.accelerators > kMaxAccelerators) {
     return bad_input(std::to_string(d.accelerators) + " accelerators", "accelerators",
                      "from 1 to " + std::to_string(kMaxAccelerators));

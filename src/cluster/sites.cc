@@ -29,7 +29,7 @@ Result<Cluster> one_site(const std::string& text, const std::string& place,
 bool alike(const Cluster& a, const Cluster& b) {
   return a.accelerator == b.accelerator && a.accelerators == b.accelerators &&
          a.accelerators_per_node == b.accelerators_per_node && a.levels == b.levels &&
-         a.host_path == b.host_path;
+         a.host == b.host && a.host_path == b.host_path;
 }
 
 }  // namespace
@@ -117,6 +117,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
            .accelerator = s.accelerator,
            .accelerators_per_node = s.accelerators_per_node,
            .levels = s.levels,
+           .host = s.host,
            .host_path = s.host_path});
     }
     for (const Cluster& site : sites) {

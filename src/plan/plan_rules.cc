@@ -428,7 +428,7 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       .ep = plan.ep,
       .etp = expert_tensor_degree(plan),
       .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
-      .exchanges_heads = plan.context_parallel == ContextParallel::all_to_all,
+      .head_ranks = head_ranks(plan),
       .sequence_length = training.sequence_length,
       .ranks = cluster.accelerators,
       .micro_batch = plan.micro_batch,
