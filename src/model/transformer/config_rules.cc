@@ -208,7 +208,8 @@ Result<void> ConfigRules::add(const Catalog& catalog, std::string_view entry, bo
     ORRERY_RETURN_IF_ERROR(add(catalog, like->scalar_text(), nested, depth + 1));
   }
   add_sections(document.root);
-  if (nested) merge(defaults_, document.root.find("nested_defaults"));
+  // Sizes are those of one class, not of all that are read like it.
+  if (nested && depth == 0) merge(defaults_, document.root.find("nested_defaults"));
   if (const Value* when = document.root.find("when")) {
     when_.insert(when_.end(), when->items().begin(), when->items().end());
   }

@@ -282,9 +282,28 @@ TEST(HuggingFace, AbsentKeysHaveTheDefaultsOfTheirClass) {
   const auto whole = read_small(R"("model_type": "exaone4", "sliding_window": null)");
   ASSERT_TRUE(whole) << whole.error().text();
   EXPECT_EQ(whole->global_attention_every, 0);
-  const auto granite = read_small(R"("model_type": "granitemoehybrid")");
+  for (const char* granite4 : {"", R"(, "layer_types": ["linear_attention", "full_attention",
+    "linear_attention", "full_attention"])"}) {
+    const auto a = read_small(R"("model_type": "granitemoehybrid")" + std::string(granite4));
+    ASSERT_TRUE(a) << a.error().text();
+    EXPECT_EQ(mixer_of(*a, 0), Mixer::state_space);
+  }
+  const auto granite = read_text(R"({"model_type": "granitemoe", "hidden_size": 64,
+    "num_hidden_layers": 4, "num_attention_heads": 16, "intermediate_size": 128,
+    "vocab_size": 100, "attention_bias": true})");
   ASSERT_TRUE(granite) << granite.error().text();
-  EXPECT_EQ(mixer_of(*granite, 0), Mixer::state_space);
+  EXPECT_EQ(granite->attention, AttentionKind::mha);
+  EXPECT_TRUE(granite->qkv_bias);
+  const auto minimax = read_small(R"("model_type": "minimax_m2")");
+  ASSERT_TRUE(minimax) << minimax.error().text();
+  EXPECT_EQ(minimax->moe->num_experts, 256);
+  EXPECT_EQ(minimax->moe->top_k, 8);
+  EXPECT_TRUE(minimax->qk_norm);
+  EXPECT_TRUE(read_small(R"("model_type": "exaone", "num_layers": 4)")->tie_embeddings);
+  const auto gptj = read_config("gpt-j-6b");
+  ASSERT_TRUE(gptj);
+  EXPECT_FALSE(gptj->linear_bias);
+  EXPECT_TRUE(gptj->feed_forward_bias);
   const auto qwen2 = read_small(R"("model_type": "qwen2_moe", "qkv_bias": false,
     "use_sliding_window": true, "sliding_window": 16, "max_window_layers": 2,
     "mlp_only_layers": [3])");
@@ -306,6 +325,23 @@ TEST(HuggingFace, AbsentKeysHaveTheDefaultsOfTheirClass) {
   EXPECT_THAT(biased.error().text(),
               HasSubstr("attention_bias: a bias that the class of this model type does not have is "
                         "not modelled"));
+}
+
+// A part leaves out the sizes that are those of its class; of a class whose sizes are not known,
+// none are taken.
+TEST(HuggingFace, SizesLeftOutOfAPartAreThoseOfItsClass) {
+  const auto sizes = [](const std::string& type) {
+    const auto a = read_text(R"({"model_type": "llava", "text_config": {"model_type": ")" + type +
+                             R"("}, "vision_config": {}})");
+    if (!a) return a.error().text();
+    return fmt::format("{} {} {} {}", a->num_layers, a->hidden, a->ffn_hidden, a->num_kv_heads);
+  };
+  EXPECT_EQ(sizes("mistral"), "32 4096 14336 8");
+  EXPECT_EQ(sizes("qwen2_vl_text"), "80 8192 29568 8");
+  EXPECT_EQ(sizes("qwen3_5_text"), "32 4096 12288 4");
+  EXPECT_EQ(sizes("qwen3_5_moe_text"), "40 2048 512 2");
+  EXPECT_EQ(sizes("llama4_text"), "48 5120 16384 8");
+  EXPECT_THAT(sizes("granite"), HasSubstr("num_hidden_layers"));
 }
 
 TEST(HuggingFace, LayersThatAlternateUnevenlyAreAPattern) {
