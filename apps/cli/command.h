@@ -52,6 +52,7 @@ struct GenerateOptions {
   std::string guidance;               // "on", "off"; empty: the model's
   double evaluated = 1;               // share of the steps that a cache leaves
   std::int64_t decoder_ranks = 1;     // that decode a strip each
+  std::int64_t displaced_after = -1;  // steps that are not displaced; -1: all
   std::vector<std::string> measured;  // CSV files, in place of a model
 };
 

@@ -32,6 +32,10 @@ void add_generate(CLI::App* app, GenerateOptions& g) {
   app->add_option("--evaluated", g.evaluated,
                   "share of the steps that a cache of features leaves to evaluate (default: 1)")
       ->check(number_within(1e-6, 1));
+  app->add_option("--displaced-after", g.displaced_after,
+                  "steps before those that use keys, values and patches of the step before "
+                  "(DistriFusion, PipeFusion; default: no step does)")
+      ->check(CLI::Range(0, 100'000));
   app->add_option("--decoder-ranks", g.decoder_ranks,
                   "GPUs of an image that decode a strip of it each (default: 1)")
       ->check(CLI::Range(1, 1'000'000));
@@ -76,6 +80,7 @@ Result<int> generate_command(const GenerateOptions& options, const Common& commo
   if (!options.guidance.empty()) question.guidance = options.guidance == "on";
   question.evaluated = options.evaluated;
   question.decoder_ranks = options.decoder_ranks;
+  if (options.displaced_after >= 0) question.displaced_after = options.displaced_after;
   question.micro_batch_stated = std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
   ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
   const int printed =

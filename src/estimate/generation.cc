@@ -90,6 +90,33 @@ Model without_logits(Model model) {
   return model;
 }
 
+// The steps of the denoiser after the first ones, displaced; `once` becomes their mean.
+Result<void> displace(RunPart& run, const Model& model, const Training& training,
+                      std::int64_t first) {
+  const Plan& plan = run.figures.plan;
+  const bool exchanges = plan.context_parallel == ContextParallel::all_to_all;
+  if (plan.pp == 1 && (plan.cp == 1 || exchanges)) {
+    return bad_input("displaced steps need ranks that wait for keys and values or for patches",
+                     "displaced steps",
+                     "a plan with pp, or with cp and context_parallel all-gather or ring");
+  }
+  const auto of = [&](Category c) { return run.figures.breakdown[c].seconds(); };
+  const Seconds sent = of(Category::exposed_cp) + of(Category::exposed_pp);
+  GenerationPart& part = run.part;
+  const Seconds displaced = std::max(part.once - sent - of(Category::bubble), sent);
+  const double whole = std::min(part.times, static_cast<double>(first));
+  part.time = part.once * whole + displaced * (part.times - whole);
+  part.once = part.time / part.times;
+  // Keys and values of all tokens, of the layers of a stage.
+  const double layers = static_cast<double>(model.layers.size()) / static_cast<double>(plan.pp);
+  const double tokens = static_cast<double>(usual_sequence_length(model)) +
+                        static_cast<double>(model.published.source_length);
+  const double evaluations = static_cast<double>(part.batch) / static_cast<double>(plan.dp);
+  part.memory += static_cast<ByteCount>(tensor_element_size(training.precision).value() * 2 *
+                                        tokens * model.width * layers * evaluations);
+  return {};
+}
+
 // `dp`: 0 where the degrees do not divide the GPUs.
 Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t steps,
                    std::int64_t evaluations) {
@@ -176,6 +203,9 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     out.software = part.figures.software;
     out.gpus = part.figures.gpus;
     out.memory_capacity = part.figures.memory_capacity;
+    if (q.displaced_after) {
+      ORRERY_RETURN_IF_ERROR(displace(part, asked.model, asked.training, *q.displaced_after));
+    }
     for (const std::string& line : part.figures.assumed) out.assumed.push_back(line);
     runs.push_back(std::move(part));
   }

@@ -16,6 +16,14 @@
 // decoder whose activations do not fit beside all weights works in tiles. Behind each step the
 // latent is gathered from the ranks that share it. Not modelled: the sampler's update, loading,
 // moving networks out of memory between uses, images saved.
+// Displaced steps take what ranks need of each other from the step before, so that nothing waits for
+// it: keys and values of the other patches (DistriFusion, arXiv 2402.19481), or patches that go
+// through a pipeline of layers without a bubble (PipeFusion, arXiv 2405.14430):
+//
+//   displaced = max(step - exposed communication of cp and pp - bubble, that communication)
+//
+// after so many steps that are not. Each rank keeps keys and values of the whole image for its
+// layers. Not counted: that products of a patch are smaller.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +44,7 @@ struct GenerationQuestion {
   bool micro_batch_stated = false;              // the plan's; else all of a replica's evaluations
   double evaluated = 1;                         // share of the steps whose denoiser is evaluated
   std::int64_t decoder_ranks = 1;               // that decode a strip of an image each
+  std::optional<std::int64_t> displaced_after = std::nullopt;  // steps; absent: none is displaced
 };
 
 struct GenerationPart {

@@ -117,6 +117,27 @@ TEST(Generation, EncodersSeeTheirOwnPrompts) {
       1, 0.05);  // without logits
 }
 
+// Steps that wait for nothing of the others are no slower, and as fast as their ranks compute; a
+// pipeline of layers then has no bubble. Keys and values of the whole image are kept for it.
+TEST(Generation, DisplacedStepsWaitForNothing) {
+  for (const char* plan : {"cp=4", "cp=4,context_parallel=ring", "pp=4"}) {
+    SCOPED_TRACE(plan);
+    const Scenario asked = image_scenario("flux-dev", "h100-sxm:4", plan);
+    const Generation all = made(asked, {.steps = 20});
+    const Generation displaced = made(asked, {.steps = 20, .displaced_after = 1});
+    const Generation none = made(asked, {.steps = 20, .displaced_after = 20});
+    EXPECT_LT(displaced.time, all.time);
+    EXPECT_DOUBLE_EQ(none.time.value(), all.time.value());
+    EXPECT_GT(denoiser(displaced).memory, denoiser(all).memory);
+    const Generation one = made(image_scenario("flux-dev", "h100-sxm:1"), {.steps = 20});
+    const double gain = denoiser(one).time / denoiser(displaced).time;
+    EXPECT_GT(gain, 2.9);
+    EXPECT_LT(gain, 4.1);
+  }
+  EXPECT_THAT(refused(image_scenario("flux-dev", "h100-sxm:1"), {.displaced_after = 1}),
+              HasSubstr("displaced steps need ranks that wait for keys and values or for patches"));
+}
+
 // A strip of the image on each of the ranks: nearly as many times faster, and less memory.
 TEST(Generation, StripsOfAnImageAreDecodedBesideEachOther) {
   const Scenario asked = image_scenario("flux-dev", "h100-sxm:4", "cp=4");

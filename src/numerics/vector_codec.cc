@@ -38,7 +38,9 @@ class Bytewise {
   template <class T>
   bool get(T& value) {
     if (rest_.size() < sizeof(T)) return false;
-    std::memcpy(&value, rest_.data(), sizeof(T));
+    std::array<char, sizeof(T)> bytes{};
+    rest_.copy(bytes.data(), bytes.size());
+    std::memcpy(&value, bytes.data(), sizeof(T));
     rest_.remove_prefix(sizeof(T));
     return true;
   }
@@ -418,8 +420,8 @@ double error_bound(BoundClass of_table, std::int64_t iteration, const BoundSched
                        : of_table == BoundClass::loose ? s.loose
                                                        : s.base;
   if (iteration >= s.early_until || s.steps < 1) return bound;
-  const auto passed = static_cast<double>(iteration * s.steps / s.early_until);
-  return bound * (s.early_factor - (s.early_factor - 1) * passed / s.steps);
+  const std::int64_t passed = iteration * s.steps / s.early_until;
+  return bound * (s.early_factor - (s.early_factor - 1) * static_cast<double>(passed) / s.steps);
 }
 
 double exchange_gain(double ratio, const VectorStudySettings& s) {

@@ -6,8 +6,7 @@
 //
 // Division: an image transformer divides heads and feed-forward over tp, and its tokens over cp
 // (ring, all-gather, or Ulysses' exchange of heads). U-Nets and autoencoders are run whole on a
-// rank: replicas, and shards of the weights. Not modelled: displaced patches (DistriFusion, arXiv
-// 2402.19481; PipeFusion, arXiv 2405.14430).
+// rank: replicas, and shards of the weights. Displaced steps: estimate/generation.h.
 #pragma once
 
 #include "model/diffusion/image_model.h"
