@@ -82,6 +82,10 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
 
 CostCache::CostCache(const Model& model, const Training& training, CostContext context)
     : model_(model), training_(training), context_(std::move(context)) {
+  for (CostContext& site : context_.further_sites) {
+    further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site)));
+  }
+  context_.further_sites.clear();
   // Lengths that fill no row are refused with the plan.
   if (training.documents.lengths.empty() ||
       !document_problems(training.documents, training.sequence_length).empty()) {
@@ -97,10 +101,17 @@ bool reduces_each_microbatch(const Plan& plan, const SoftwareProfile& software) 
 }
 
 std::vector<std::int64_t> mesh_key(const Plan& plan) {
-  std::vector<std::int64_t> key = {
-      plan.tp,          plan.cp,          plan.pp,
-      plan.dp,          plan.ep,          plan.etp,
-      plan.shard_group, head_ranks(plan), static_cast<std::int64_t>(plan.context_placement)};
+  std::vector<std::int64_t> key = {plan.tp,
+                                   plan.cp,
+                                   plan.pp,
+                                   plan.dp,
+                                   plan.ep,
+                                   plan.etp,
+                                   plan.shard_group,
+                                   head_ranks(plan),
+                                   static_cast<std::int64_t>(plan.context_placement),
+                                   plan.towers,
+                                   plan.secondary_shard};
   for (const MeshAxis axis : plan.placement) key.push_back(static_cast<std::int64_t>(axis));
   return key;
 }
@@ -110,14 +121,6 @@ void append(std::vector<std::int64_t>& key, const GroupShape& group) {
 }
 
 }  // namespace
-
-CostCache::CostCache(const Model& model, const Training& training, CostContext context)
-    : model_(model), training_(training), context_(std::move(context)) {
-  for (CostContext& site : context_.further_sites) {
-    further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site)));
-  }
-  context_.further_sites.clear();
-}
 
 RowDivision CostCache::rows(const Plan& plan) const {
   // Ranks that send each other tokens wait in every layer.
@@ -218,6 +221,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.cp_ring);
   append(key, groups.ep);
   append(key, groups.etp);
+  append(key, groups.tower);
   RowDivision rows;
   if (documents_) {
     rows = this->rows(plan);

@@ -222,7 +222,7 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
 namespace {
 
 constexpr std::size_t kColumns = 256;  // of a chart
-constexpr std::size_t kMostBands = 96;
+constexpr std::size_t kMostRankBands = 96;
 constexpr std::size_t kStepsOfPage = 96;
 
 std::string change(Seconds before, Seconds after) {
@@ -326,7 +326,7 @@ BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
                      .bands = {}};
   chart.seconds = static_cast<double>(end_ns) * 1e-9;
   for (auto& [place, intervals] : places) {
-    if (chart.bands.size() == kMostBands) break;
+    if (chart.bands.size() == kMostRankBands) break;
     std::vector<double> computing = covered(std::move(intervals.computing), end_ns);
     std::vector<double> alone = covered(std::move(intervals.all), end_ns);
     for (std::size_t c = 0; c < kColumns; ++c) alone[c] = std::max(0.0, alone[c] - computing[c]);
