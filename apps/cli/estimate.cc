@@ -123,6 +123,9 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
   if (draws_operations || !options.chakra.empty() || !options.graph.empty()) {
     ORRERY_TRY(expanded, simulated(step.costs, Folding::expanded));
   }
+  if (!options.chakra.empty() || !options.graph.empty()) {
+    ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "a file of every operation's group"));
+  }
   ORRERY_TRY(std::vector<std::string> out,
              write_report_files(
                  options.question, step, draws_operations ? *expanded : step.folded, figures,

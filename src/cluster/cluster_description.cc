@@ -32,6 +32,8 @@ const Fields<LevelDescription>& fields_of(const LevelDescription*) {
               "the switch adds up the contributions of an all-reduce")
           .optional<&LevelDescription::topology>(
               "how the units below are wired; absent: one switch that never blocks")
+          .optional<&LevelDescription::transport>(
+              "how messages travel; absent: nothing is lost, any window")
           .optional<&LevelDescription::description>("in words");
   return table;
 }
@@ -249,6 +251,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   level.in_switch_reduction = described.in_switch_reduction.value_or(false);
   level.oversubscription = described.oversubscription.value_or(1);
   level.topology = described.topology;
+  level.transport = described.transport;
   return level;
 }
 
@@ -261,6 +264,7 @@ void override_level(FabricLevel& level, const LevelDescription& described) {
   level.in_switch_reduction = described.in_switch_reduction.value_or(level.in_switch_reduction);
   level.oversubscription = described.oversubscription.value_or(1);
   level.topology = described.topology;
+  level.transport = described.transport;
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct LevelDescription {
   std::optional<double> efficiency;
   std::optional<bool> in_switch_reduction;
   std::optional<LevelTopology> topology;  // absent: one switch that never blocks
+  std::optional<Transport> transport;     // absent: nothing is lost, any window
   std::string description;
   bool operator==(const LevelDescription&) const = default;
 };

@@ -295,6 +295,22 @@ TEST(ShortForm, JoinsSitesByALink) {
   EXPECT_THAT(error_of(std::string(60000, '@')), HasSubstr("a site cannot have sites of its own"));
 }
 
+// A lossy fabric inside a site: what go-back-n leaves of 50 GB/s with 20 us there and back.
+TEST(ClusterFile, SaysHowMessagesTravelOnALevel) {
+  const auto c = from_yaml(
+      "name: lossy\nnode: dgx-h100\naccelerators: 64\nlevels:\n"
+      "  - {name: leaf, accelerators: 64, efficiency: 1, latency: 10 us,\n"
+      "     transport: {packet_drop_rate: 1e-4, recovery: go-back-n}}\n"
+      "provenance: {source: test}\n");
+  ASSERT_TRUE(c) << c.error().text();
+  const double packets = 50e9 * 20e-6 / 4096;
+  EXPECT_DOUBLE_EQ(delivery(c->levels[1]).rate.value(), 50e9 / (1 + 1e-4 * packets));
+  EXPECT_THAT(yaml_error("name: lossy\nnode: dgx-h100\naccelerators: 64\nlevels:\n"
+                         "  - {name: leaf, accelerators: 64, transport: {packet_drop_rate: 1}}\n"
+                         "provenance: {source: test}\n"),
+              HasSubstr("a packet drop rate outside 0 to 0.5"));
+}
+
 // 256 H100s in nodes of 8 and 32 L40S in theirs; every site sees the link beside its own levels.
 TEST(ClusterFile, KeepsSitesThatDiffer) {
   const auto c = from_yaml(

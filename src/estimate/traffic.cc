@@ -48,32 +48,53 @@ class Counter {
       : views_(std::move(views)), devices_(static_cast<double>(devices)) {
     for (const View& view : views_) levels_ = std::max(levels_, view.levels.size());
     bytes_.assign(groups().size() + 1, std::vector<Bytes>(levels_));
+    over_time_.assign(levels_, std::vector<Bytes>(kTrafficParts));
   }
 
-  // What `devices` of the pipeline's devices, in that site, do.
-  void add(const OperationPart& part, std::size_t site, double devices) {
-    const double share = devices / devices_;
+  // Calls visit(group, level, bytes) for what one device in that site does; the group behind the last
+  // is that of messages.
+  template <class Visit>
+  void each(const OperationPart& part, std::size_t site, Visit visit) const {
     const std::size_t inside = levels_ - views_[site].levels.size();
     if (const auto* message = std::get_if<Message>(&part.what)) {
       for (std::size_t l = 0; l <= inside + message->level && l < levels_; ++l) {
-        bytes_.back()[l] += message->bytes * share;
+        visit(groups().size(), l, message->bytes);
       }
     }
     if (const auto* c = std::get_if<Communication>(&part.what)) {
       const GroupShape& group = views_[site].groups[c->group.value()].shape;
       for (std::size_t l = 0; l < group.members.size(); ++l) {
         const int inner = l == 0 ? 1 : group.members[l - 1];
-        bytes_[c->group.value()][inside + l] +=
-            leaving(*c, group, inner) * (share * c->times / c->pieces);
+        visit(c->group.value(), inside + l, leaving(*c, group, inner) * (c->times / c->pieces));
       }
     }
   }
 
-  [[nodiscard]] StepTraffic traffic(Seconds step) && {
+  // What `devices` of the pipeline's devices, in that site, do.
+  void add(const OperationPart& part, std::size_t site, double devices) {
+    each(part, site, [&](std::size_t group, std::size_t level, Bytes bytes) {
+      bytes_[group][level] += bytes * (devices / devices_);
+    });
+  }
+  // The same of one device, between two moments in parts of the step.
+  void add(const OperationPart& part, std::size_t site, double from, double until) {
+    each(part, site, [&](std::size_t, std::size_t level, Bytes bytes) {
+      if (bytes <= Bytes(0)) return;
+      auto p = std::min(static_cast<std::size_t>(from), kTrafficParts - 1);
+      for (; p < kTrafficParts && static_cast<double>(p) < until; ++p) {
+        const auto begin = static_cast<double>(p);
+        const double here = std::min(until, begin + 1) - std::max(from, begin);
+        over_time_[level][p] += bytes * (here / (until - from) / devices_);
+      }
+    });
+  }
+
+  [[nodiscard]] StepTraffic traffic(Seconds step, Seconds simulated) && {
     StepTraffic out;
     for (std::size_t l = 0; l < levels_; ++l) {
       LevelTraffic row{.level = "", .bytes = Bytes(0)};
       for (const std::vector<Bytes>& axis : bytes_) row.bytes += axis[l];
+      BytesPerSecond slowest;
       for (const View& view : views_) {
         const std::size_t inside = levels_ - view.levels.size();
         if (l < inside) continue;
@@ -81,7 +102,14 @@ class Counter {
         if (row.level.find(level.name) == std::string::npos) {
           row.level += (row.level.empty() ? "" : ", ") + level.name;
         }
-        row.use = std::max(row.use, row.bytes / delivery(level).rate / step);
+        const BytesPerSecond rate = delivery(level).rate;
+        if (slowest > BytesPerSecond(0) && rate >= slowest) continue;
+        slowest = rate;
+        row.use = row.bytes / rate / step;
+        row.over_time.clear();
+        for (const Bytes b : over_time_[l]) {
+          row.over_time.push_back(b / rate / (simulated / static_cast<double>(kTrafficParts)));
+        }
       }
       out.levels.push_back(std::move(row));
     }
@@ -100,7 +128,8 @@ class Counter {
   std::vector<View> views_;
   std::size_t levels_ = 0;
   double devices_;
-  std::vector<std::vector<Bytes>> bytes_;  // by group and level; the last of messages
+  std::vector<std::vector<Bytes>> bytes_;      // by group and level; the last of messages
+  std::vector<std::vector<Bytes>> over_time_;  // by level and part of the step
 };
 
 }  // namespace
@@ -141,7 +170,17 @@ Result<StepTraffic> traffic(const PredictedStep& step) {
       }
     }
   }
-  return std::move(counter).traffic(step.folded.time.seconds());
+  const Timeline timeline = simulate(graph);
+  const double part_ps = timeline.makespan.count() / static_cast<double>(kTrafficParts);
+  for (std::size_t n = 0; n < graph.size() && part_ps > 0; ++n) {
+    const NodeIndex node(n);
+    if (graph.duration(node) <= Picoseconds(0)) continue;
+    for (const OperationPart& part : graph.operation(node).parts) {
+      counter.add(part, site_of(graph.stream(node)), timeline.start(graph, node).count() / part_ps,
+                  timeline.end(node).count() / part_ps);
+    }
+  }
+  return std::move(counter).traffic(step.folded.time.seconds(), timeline.makespan.seconds());
 }
 
 }  // namespace orrery

@@ -1,6 +1,7 @@
 // What a step sends over the network: bytes by mesh axis and fabric level, and how busy a level is.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,15 @@ struct AxisTraffic {
   std::vector<Bytes> by_level;  // of one accelerator on average, from the inside out
 };
 
+inline constexpr std::size_t kTrafficParts = 240;
+
 struct LevelTraffic {
   std::string level;
   Bytes bytes;     // of one accelerator, all axes
   double use = 0;  // share of the step in which these would fill the level at its rate
+  // The same of each of kTrafficParts equal parts of the simulated step, what is under way taken to
+  // travel evenly.
+  std::vector<double> over_time{};
 };
 
 struct StepTraffic {

@@ -47,6 +47,49 @@ TEST(Traffic, OfReplicasAcrossSitesIsTheirGradientOnce) {
   EXPECT_GT(gradient, 2 * 8e9 / 8 * 2);  // of 8 billion parameters, 2 bytes each way at least
 }
 
+// What is under way at any moment adds up to what is sent in the step.
+TEST(Traffic, OverTimeAddsUpToTheStep) {
+  for (const char* plan : {"tp=8,pp=4,dp=4,placement=tp+cp+dp+pp", "tp=8,pp=1,dp=16,zero=3"}) {
+    const auto step = predict(scenario("llama-3-8b", kSites, plan, 8192, 64), catalog());
+    ASSERT_TRUE(step) << step.error().text();
+    const StepTraffic t = *traffic(*step);
+    for (const LevelTraffic& level : t.levels) {
+      ASSERT_EQ(level.over_time.size(), kTrafficParts);
+      double sum = 0;
+      for (const double use : level.over_time) {
+        EXPECT_GE(use, 0);
+        sum += use;
+      }
+      // The norm of the gradients, 4 bytes of all devices at once, is one node of the graph.
+      EXPECT_NEAR(sum / static_cast<double>(kTrafficParts), level.use, 1e-6) << level.level;
+    }
+  }
+}
+
+// Equal sites that are told apart send what they send as one.
+TEST(Traffic, OfSitesThatDifferIsCountedAtEach) {
+  for (const char* plan : {"tp=8,pp=4,dp=4,placement=tp+cp+dp+pp", "tp=8,pp=1,dp=16,zero=1"}) {
+    Scenario apart = scenario("llama-3-8b", kSites, plan, 8192, 64);
+    const Cluster& first = apart.cluster;
+    apart.cluster.further_sites = {{.name = "second",
+                                    .accelerator = first.accelerator,
+                                    .accelerators_per_node = first.accelerators_per_node,
+                                    .levels = first.levels,
+                                    .host_path = first.host_path}};
+    const auto step = predict(apart, catalog());
+    ASSERT_TRUE(step) << step.error().text();
+    const auto sent = traffic(*step);
+    ASSERT_TRUE(sent) << sent.error().text();
+    const StepTraffic even = traffic_of(plan);
+    ASSERT_EQ(sent->levels.size(), even.levels.size());
+    for (std::size_t l = 0; l < even.levels.size(); ++l) {
+      EXPECT_EQ(sent->levels[l].level, even.levels[l].level);
+      EXPECT_NEAR(sent->levels[l].bytes / even.levels[l].bytes, 1, 1e-12) << plan;
+      EXPECT_NEAR(sent->levels[l].use / even.levels[l].use, 1, 1e-9) << plan;
+    }
+  }
+}
+
 TEST(Traffic, NeverGrowsOutwards) {
   for (const char* plan :
        {"tp=8,pp=4,dp=4", "tp=2,cp=4,dp=16", "tp=4,pp=2,dp=16,zero=3,shard_group=8"}) {

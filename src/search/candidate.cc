@@ -557,6 +557,7 @@ std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scena
     out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
   }
   if (scenario.model.experts == 0) std::erase(out, "etp");
+  if (!scenario.cluster.further_sites.empty()) std::erase(out, "layers");  // evenly and by speed
   std::erase_if(out, [&](const std::string& field) { return is_stated(space, field); });
   return out;
 }

@@ -12,6 +12,7 @@
 #include "report/drawing/html_parts.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/svg_chart.h"
+#include "report/drawing/time_chart_svg.h"
 #include "report/plans/across_sites_text.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/healthy_run_report.h"
@@ -317,10 +318,23 @@ std::string traffic_section(const HtmlReport& report) {
                          fmt::format("{} at its rate would take {} of the step",
                                      to_text(level.bytes), percent(level.use))});
   }
+  std::string body = heat_table_html(table);
+  for (const LevelTraffic& level : traffic.levels) {
+    if (!(level.use > 0)) continue;
+    TimeChart chart{.name = "use of the links of " + level.level + " over the step",
+                    .unit = "%",
+                    .series = {{"accent", level.level, {}}},
+                    .seconds = report.estimate->step_time.value()};
+    for (const double share : level.over_time) {
+      chart.series.front().values.push_back(100 * share);
+    }
+    body += fmt::format("<h3>{} over the step, of its rate</h3>\n", html_text(level.level)) +
+            time_chart_svg(chart);
+  }
   return html_section("Network",
                       "bytes that leave a unit below each level, of one GPU in one step, and the "
                       "share of the step in which they fill its links",
-                      heat_table_html(table));
+                      body);
 }
 
 }  // namespace
