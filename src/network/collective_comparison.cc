@@ -84,6 +84,12 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
     Crossing crossing;
     crossing.link = link_kind(levels[l], l);
     crossing.latency = levels[l].latency;
+    if (levels[l].transport) {
+      const Delivery delivered = delivery(levels[l]);
+      levels[l].transport.reset();
+      levels[l].efficiency *= delivered.rate / delivery(levels[l]).rate;
+      crossing.latency += delivered.repeats;
+    }
     levels[l].latency = latency == StepLatency::none
                             ? Seconds(0)
                             : step_latency(parameters.ring, crossing, protocol);

@@ -28,7 +28,8 @@
 namespace orrery {
 
 // Levels whose latency is that of a ring's step, or none, and whose efficiency is what the library's
-// rings, its reduction in switches or its direct exchange make of it.
+// rings, its reduction in switches or its direct exchange make of it; and, where a level states its
+// transport, what that leaves if all accelerators cross at once.
 enum class StepLatency : std::uint8_t { of_ring, none };
 std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         const CollectiveParameters& parameters, CollectiveKind kind,

@@ -8,6 +8,7 @@
 #include "cost/collective/hierarchical.h"
 #include "cost/collective/ring.h"
 #include "network/algorithms.h"
+#include "network/collective_comparison.h"
 #include "network/program_run.h"
 #include "outcome/enum_names.h"
 
@@ -316,6 +317,31 @@ TEST(Routing, StreamsBringHashedFlowsCloserToSpreadOnes) {
   EXPECT_NEAR(mean(1), 2.597, 0.25);
   EXPECT_NEAR(mean(4), 1.762, 0.12);
   EXPECT_NEAR(mean(16), 1.369, 0.06);
+}
+
+// Flows count what a long link's transport leaves, as closed forms do: a window, and go-back-n.
+TEST(Comparison, FlowsCountTheTransportOfALink) {
+  Cluster sites = *parse_cluster("h100-sxm:16+h100-sxm:16@metro-pair", Catalog::built_in());
+  FabricLevel& link = sites.levels.back();
+  CollectiveQuestion question;
+  question.payload = Bytes(1 << 30);
+  question.only = Algorithm::hierarchical;
+  const auto times = [&](const std::optional<Transport>& transport) {
+    link.transport = transport;
+    return compare_collective(sites, Catalog::built_in(), question)->algorithms.front();
+  };
+  const AlgorithmTimes free = times({});
+  Transport go_back_n;
+  go_back_n.packet_drop_rate = 1e-4;
+  go_back_n.recovery = Recovery::go_back_n;
+  Transport windowed;
+  windowed.streams = 4;
+  windowed.window = Bytes(1 << 16);
+  for (const Transport& lossy : {go_back_n, windowed}) {
+    const AlgorithmTimes slow = times(lossy);
+    EXPECT_GT(*slow.closed_form, *free.closed_form * 1.02);
+    EXPECT_NEAR(slow.flows / *slow.closed_form, free.flows / *free.closed_form, 0.05);
+  }
 }
 
 // Whatever the number of switches, spread flows fill a network without oversubscription. A planned one
