@@ -18,6 +18,8 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMostHeld = 1U << 27;  // bytes of all contributions together
+// Chunks that all steps move, and messages that they wait for.
+constexpr std::size_t kMostWork = 4'000'000;
 
 // One chunk: which of the data's chunks it is, and whose contributions it holds.
 struct Chunk {
@@ -239,6 +241,11 @@ class MscclRun {
                        step.type == Type::rrcs;
     const bool adds = step.type == Type::rrs || step.type == Type::rrc || step.type == Type::rrcs ||
                       step.type == Type::re;
+    work_ += static_cast<std::size_t>(step.chunks) + waits.size();
+    if (work_ > kMostWork) {
+      return unsupported("moves too many chunks, or waits for too many messages, to be run", where_,
+                         "fewer steps, or fewer chunks in a step");
+    }
     Chunks data;
     if (receives) {
       if (block.receive < 0) return refuse(step, "receives in a block that has no sender");
@@ -350,6 +357,7 @@ class MscclRun {
   std::vector<Gpu> state_;
   std::map<Ends, std::deque<Message>> sent_;
   std::map<Ends, std::size_t> connections_;
+  std::size_t work_ = 0;
   Program program_;
 };
 

@@ -108,6 +108,21 @@ TEST(Msccl, RefusesWhatIsNoAlgorithmFile) {
               HasSubstr("has 0 of 2 GPUs"));
 }
 
+TEST(Msccl, RefusesWhatWouldExhaustMemory) {
+  std::string text =
+      "<algo coll=\"allreduce\" ngpus=\"2\" nchunksperloop=\"65536\" inplace=\"1\"><gpu id=\"0\" "
+      "i_chunks=\"65536\" o_chunks=\"0\" s_chunks=\"0\"><tb id=\"0\" send=\"1\" recv=\"-1\" "
+      "chan=\"0\">";
+  for (int s = 0; s < 80; ++s) {
+    text += fmt::format(
+        "<step s=\"{}\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" "
+        "dstoff=\"0\" cnt=\"65536\"/>",
+        s);
+  }
+  text += "</tb></gpu><gpu id=\"1\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\"/></algo>";
+  EXPECT_THAT(error_of(text), HasSubstr("moves too many chunks"));
+}
+
 // A collective by one program that this writes and one that a file describes cost the same data.
 TEST(Msccl, ReadsEveryCollectiveInPlaceAndOutOfPlace) {
   // Two GPUs exchange what the other is to have.
