@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "estimate/step_timeline.h"
 #include "outcome/invariant.h"
@@ -115,6 +116,14 @@ std::string breakdown_row(std::string_view css_class, std::string_view label,
       percent_of_tenths(tenths), colour, tenths / 10.0);
 }
 
+std::string shares_table(std::string_view rows) {
+  return fmt::format(
+      "<div class=\"scroll\"><table style=\"margin-top:18px\"><thead><tr><th></th>"
+      "<th class=\"n\">time</th><th class=\"n\">share</th><th></th></tr></thead><tbody>\n"
+      "{}</tbody></table></div>",
+      rows);
+}
+
 std::string breakdown(const Estimate& e) {
   std::vector<ChartSegment> segments;
   std::string rows;
@@ -144,12 +153,7 @@ std::string breakdown(const Estimate& e) {
     remark = fmt::format("stage {} of {}, the last to end; {}", e.critical_stage, e.stages.size(),
                          remark);
   }
-  return html_section(
-      kBreakdownTitle, remark,
-      stacked_bar_svg(segments) +
-          "<div class=\"scroll\"><table style=\"margin-top:18px\"><thead><tr><th></th>"
-          "<th class=\"n\">time</th><th class=\"n\">share</th><th></th></tr></thead><tbody>\n" +
-          rows + "</tbody></table></div>");
+  return html_section(kBreakdownTitle, remark, stacked_bar_svg(segments) + shares_table(rows));
 }
 
 std::string memory_composition(const Estimate& e, std::size_t stage) {
@@ -337,6 +341,24 @@ std::string traffic_section(const HtmlReport& report) {
                       body);
 }
 
+// Shares of the kernels' time, in the colours of the lines of the breakdown that they are part of.
+std::string operators(const std::vector<OperatorShare>& all) {
+  if (all.empty()) return "";
+  std::vector<ChartSegment> segments;
+  std::string rows;
+  for (const OperatorShare& o : all) {
+    const std::string key(to_text(o.category));
+    const Picoseconds time = round_to_picoseconds(o.time);
+    segments.push_back(
+        {key, time.count(), o.name,
+         fmt::format("{} · {} · {}", o.name, to_text(o.time), percent(o.time_share))});
+    rows += breakdown_row("part", o.name, key, time,
+                          static_cast<int>(std::lround(1000 * o.time_share)));
+  }
+  return html_section("Operators", "kernels of one microbatch, all layers, forward and backward",
+                      stacked_bar_svg(segments, "shares of the operators") + shares_table(rows));
+}
+
 }  // namespace
 
 std::string html_report(const HtmlReport& report) {
@@ -345,8 +367,9 @@ std::string html_report(const HtmlReport& report) {
   std::string sections;
   if (report.found.search != nullptr) sections = search_sections(*report.found.search);
   if (report.found.sites != nullptr) sections += across_sites_html(*report.found.sites);
-  sections += breakdown(e) + memory(e) + pipeline(report) + stages(e) + traffic_section(report) +
-              derivations(report.derivations) + html_assumed(e.assumed);
+  sections += breakdown(e) + operators(report.operators) + memory(e) + pipeline(report) +
+              stages(e) + traffic_section(report) + derivations(report.derivations) +
+              html_assumed(e.assumed);
   std::string body = headline(report);
   if (report.found.search != nullptr)
     body += ranking(*report.found.search, report.found.elapsed, report.found.runs);
@@ -368,6 +391,7 @@ std::string step_html(const PredictedStep& step, const Estimate& estimate, const
   report.pipeline = spans;
   report.derivations = derivations;
   report.found = found;
+  report.operators = operator_shares(step).operators;
   // Of a step whose expanded graph is too large, the page leaves it out.
   if (auto sent = traffic(step)) report.traffic = std::move(*sent);
   return html_report(report);

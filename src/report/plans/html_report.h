@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "estimate/estimate.h"
+#include "estimate/operator_shares.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
 #include "report/plans/subject.h"
@@ -33,7 +34,8 @@ struct HtmlReport {
   std::span<const Derivation> derivations = {};
   FoundBy found = {};
   std::optional<StepTraffic> traffic = {};
-  std::vector<std::string> notes = {};  // sentences shown below the headline
+  std::vector<OperatorShare> operators = {};  // the longest first
+  std::vector<std::string> notes = {};        // sentences shown below the headline
 };
 
 std::string html_report(const HtmlReport& report);

@@ -28,6 +28,12 @@ std::string page(const Subject& subject = sample_subject()) {
                       .pipeline = spans,
                       .derivations = kDerivations,
                       .found = {.search = &r, .elapsed = Seconds(3.2)},
+                      .operators = {{.name = "attention.core",
+                                     .category = Category::attention_core,
+                                     .count = 2,
+                                     .time = Seconds(1e-3),
+                                     .time_share = 0.25,
+                                     .flops_share = 0.1}},
                       .notes = {"the published run reached 400 TFLOP/s"}});
 }
 
@@ -82,9 +88,10 @@ TEST(HtmlReport, LoadsNothing) {
 TEST(HtmlReport, HasEverySection) {
   const std::string html = page();
   for (const char* title :
-       {"Where the time goes", "Memory", "Pipeline", "Stages", "Best plans", "Why it won",
-        "Step time against memory", "Would have been faster, but does not fit", "Derivations",
-        "Assumed", "the published run reached 400 TFLOP/s", "80.0 GiB capacity", "100.0 %"}) {
+       {"Where the time goes", "Operators", "attention.core", "Memory", "Pipeline", "Stages",
+        "Best plans", "Why it won", "Step time against memory",
+        "Would have been faster, but does not fit", "Derivations", "Assumed",
+        "the published run reached 400 TFLOP/s", "80.0 GiB capacity", "100.0 %"}) {
     EXPECT_THAT(html, HasSubstr(title));
   }
 }
