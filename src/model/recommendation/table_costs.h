@@ -24,30 +24,24 @@ struct TableLoad {
   double look_ups = 0;  // of a sample, that are received
   double seconds = 0;   // of reading and writing, and of sending vectors and receiving gradients
   TableLoad& operator+=(const TableLoad& o) {
-    looked_up += o.looked_up;
-    updated += o.updated;
-    fetched += o.fetched;
-    returned += o.returned;
-    stored += o.stored;
-    memory += o.memory;
-    weights += o.weights;
-    width += o.width;
-    look_ups += o.look_ups;
-    seconds += o.seconds;
-    return *this;
+    return each(o, [](double a, double b) { return a + b; });
   }
   friend TableLoad operator+(TableLoad a, const TableLoad& b) { return a += b; }
   // Of each amount by itself.
-  void raise_to(const TableLoad& o) {
-    looked_up = std::max(looked_up, o.looked_up);
-    updated = std::max(updated, o.updated);
-    fetched = std::max(fetched, o.fetched);
-    returned = std::max(returned, o.returned);
-    stored = std::max(stored, o.stored);
-    memory = std::max(memory, o.memory);
-    weights = std::max(weights, o.weights);
-    width = std::max(width, o.width);
-    look_ups = std::max(look_ups, o.look_ups);
+  TableLoad& raise_to(const TableLoad& o) {
+    return each(o, [](double a, double b) { return a < b ? b : a; });
+  }
+
+ private:
+  template <class Combine>
+  TableLoad& each(const TableLoad& o, Combine combine) {
+    for (double TableLoad::* amount :
+         {&TableLoad::looked_up, &TableLoad::updated, &TableLoad::fetched, &TableLoad::returned,
+          &TableLoad::stored, &TableLoad::memory, &TableLoad::weights, &TableLoad::width,
+          &TableLoad::look_ups, &TableLoad::seconds}) {
+      this->*amount = combine(this->*amount, o.*amount);
+    }
+    return *this;
   }
 };
 
