@@ -198,6 +198,25 @@ TEST(HostMemory, HitsAreThoseOfTheHottestRows) {
   EXPECT_DOUBLE_EQ(cache_hits(r, 1), 1);
 }
 
+// Look-ups of Meta's production models of 2022 (facebookresearch/dlrm_datasets, locality statistics
+// of fbgemm_t788_bs131072_0): rows by how often a batch reads them, and their share of the look-ups.
+TEST(HostMemory, AFewRowsServeMostLookUps) {
+  Recommender r = equal_tables(1);
+  r.reuse = RowReuse{{0.342, 0.144, 0.149, 0.138, 0.112, 0.068, 0.029, 0.010, 0.004, 0.002, 0.001,
+                      0.001, 0, 0, 0, 0, 0},
+                     {0.027, 0.023, 0.040, 0.068, 0.105, 0.120, 0.099, 0.070, 0.059, 0.054, 0.040,
+                      0.072, 0.064, 0.047, 0.021, 0.017, 0.076}};
+  ASSERT_TRUE(build_model(r));
+  EXPECT_NEAR(cache_hits(r, 0.01), 0.4631, 0.0005);
+  EXPECT_NEAR(cache_hits(r, 0.1), 0.7111, 0.0005);
+  EXPECT_NEAR(cache_hits(r, 0.2), 0.8171, 0.0005);
+  double last = 0;
+  for (double share = 0; share <= 1; share += 0.001) {
+    EXPECT_GE(cache_hits(r, share), last);
+    last = cache_hits(r, share);
+  }
+}
+
 // What a cache does not serve travels over the link; all rows lie in memory of the host.
 TEST(HostMemory, MovesWhatTheCacheDoesNotServe) {
   Recommender r = equal_tables(8);
