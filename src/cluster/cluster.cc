@@ -24,8 +24,8 @@ const Fields<Cluster>& fields_of(const Cluster*) {
           .required<&Cluster::accelerators>("in all")
           .required<&Cluster::accelerators_per_node>("in one server")
           .required<&Cluster::levels>("from the inside out; the last holds all")
-          .optional<&Cluster::host>("what is around the accelerators of a server")
           .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
+          .optional<&Cluster::host>("processor, memory and storage of one server")
           .optional<&Cluster::assumed>("what the description left open")
           .optional<&Cluster::provenance>("where the figures come from")
           .optional<&Cluster::further_sites>(

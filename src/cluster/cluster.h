@@ -51,8 +51,8 @@ struct Cluster {
   std::int64_t accelerators = 0;           // in total
   std::int64_t accelerators_per_node = 0;  // divides the above
   std::vector<FabricLevel> levels;         // never empty; sizes ascend; the last holds all
-  NodeHost host;                           // of one server
   std::optional<HostPath> host_path;       // of its servers; empty: as fast as its links
+  NodeHost host;                           // of each of its servers, as far as it is known
   std::vector<std::string> assumed;        // sentences about defaults that were used
   Provenance provenance;
   // Where sites differ: those behind the first, in the order of their accelerators. The fields above

@@ -48,8 +48,6 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
           .optional<&ClusterDescription::topology>("in words")
           .optional<&ClusterDescription::accelerators>("in all")
-          .optional<&ClusterDescription::host>(
-              "around the accelerators of a node, if not the node's")
           .optional<&ClusterDescription::host_path>(
               "how PCIe cards of a node meet where no switch joins them all")
           .optional<&ClusterDescription::levels>("from the inside out")

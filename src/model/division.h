@@ -52,10 +52,12 @@ struct Division {
   std::int64_t towers = 1;           // groups of neighbouring ranks that hold all of a table
   std::int64_t tower_ranks = 1;      // of a tower, or of a node without towers
   BytesPerSecond tower_bandwidth{};  // between these
-  // Of one accelerator: its share of the memory and of the disks of its server, and the link there.
+  // Of one accelerator: its share of the memory and of the disks of its server, the link to the
+  // memory, and its share of the rate of the disks.
   Bytes host_memory{};
   Bytes storage{};
   BytesPerSecond host_bandwidth{};
+  BytesPerSecond storage_bandwidth{};
 };
 
 }  // namespace orrery

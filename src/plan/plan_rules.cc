@@ -420,6 +420,10 @@ bool nests(const Plan& plan, Axes axes, std::int64_t size) {
 
 std::span<const PlanRule> plan_rules() { return kRules; }
 
+// Of an accelerator, where nothing is stated: 100 MiB/s, torchrec/distributed/planner/constants.py,
+// SSD_MEM_BW.
+constexpr double kUnknownDisks = 100.0 * 1024 * 1024;
+
 Division division(const Cluster& cluster, const Training& training, const Plan& plan) {
   Division out{
       .tp = plan.tp,
@@ -456,6 +460,8 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       1.0 / static_cast<double>(std::max<std::int64_t>(1, cluster.accelerators_per_node));
   out.host_memory = cluster.host.memory.value_or(Bytes(0)) * share;
   out.storage = cluster.host.local_storage.value_or(Bytes(0)) * share;
+  out.storage_bandwidth = cluster.host.storage_read ? *cluster.host.storage_read * share
+                                                    : BytesPerSecond(kUnknownDisks);
   return out;
 }
 

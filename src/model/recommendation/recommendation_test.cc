@@ -46,7 +46,8 @@ Division on(std::int64_t ranks, std::int64_t batch) {
           .tower_bandwidth = BytesPerSecond(450e9),
           .host_memory = Bytes(256e9),
           .storage = Bytes(4e12),
-          .host_bandwidth = BytesPerSecond(64e9)};
+          .host_bandwidth = BytesPerSecond(64e9),
+          .storage_bandwidth = BytesPerSecond(1e8)};
 }
 
 std::string problem_of(const Recommender& r) {

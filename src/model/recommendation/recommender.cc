@@ -84,7 +84,6 @@ const Fields<Recommender>& fields_of(const Recommender*) {
           .optional<&T::table_memory>("where the rows of every table lie, without table_memories")
           .optional<&T::cache_share>("share of the rows that a cache of a table holds")
           .optional<&T::reuse>("how often rows are read; absent: all alike")
-          .optional<&T::storage_bandwidth>("of the disks, for each accelerator")
           .optional<&T::tower_modules>("what towers do to the vectors of their tables")
           .optional<&T::lossy>("what an error-bounded codec makes of vectors")
           .optional<&T::prefetch>("look-ups of the next batch travel during this one")
@@ -246,7 +245,6 @@ void sharding_problems(const Recommender& r, RecommenderProblems& out) {
 
 void memory_problems(const Recommender& r, RecommenderProblems& out) {
   out.range("cache_share", r.cache_share, 0.0, 1.0);
-  if (!(r.storage_bandwidth.value() > 0)) out.say("storage_bandwidth is not greater than 0");
   if (!r.reuse) return;
   const auto adds_up = [&](const char* key, const std::vector<double>& shares) {
     double sum = 0;

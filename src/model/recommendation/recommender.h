@@ -105,9 +105,8 @@ struct Recommender {
   NumberFormat embedding_dtype = NumberFormat::fp32;
   std::vector<TableMemory> table_memories;  // of each table, or table_memory
   TableMemory table_memory = TableMemory::device;
-  double cache_share = 0.2;                               // of the rows
-  std::optional<RowReuse> reuse;                          // of every table; absent: all rows alike
-  BytesPerSecond storage_bandwidth{100.0 * 1024 * 1024};  // of one accelerator's disks
+  double cache_share = 0.2;       // of the rows
+  std::optional<RowReuse> reuse;  // of every table; absent: all rows alike
   std::optional<TowerModules> tower_modules;
   std::optional<LossyVectors> lossy;
   bool prefetch = true;                  // look-ups of the next batch travel during this one

@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .tower_bandwidth = BytesPerSecond(300e9),
                    .host_memory = Bytes(256e9),
                    .storage = Bytes(3e12),
-                   .host_bandwidth = BytesPerSecond(50e9)};
+                   .host_bandwidth = BytesPerSecond(50e9),
+                   .storage_bandwidth = BytesPerSecond(1e8)};
   if (16 % d.towers != 0) return 0;
   if (!table_division_problems(r, d).empty()) return 0;
   const TablePlacement placement = place_tables(r, d);

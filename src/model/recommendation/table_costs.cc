@@ -187,7 +187,7 @@ TableLoad TableCosts::load(std::size_t table, double width, double share_of_rows
     written = distinct * missed * (row + 2 * state);
   }
   if (t.memory == TableMemory::storage) {
-    out.stored = (moved + written) / r_.storage_bandwidth.value();
+    out.stored = (moved + written) / d_.storage_bandwidth.value();
   } else if (missed > 0) {
     out.fetched = moved;
     out.returned = written;

@@ -40,7 +40,8 @@ Division division_of(std::int64_t ranks, std::int64_t towers = 1) {
           .tower_bandwidth = BytesPerSecond(tower > kHost ? 50e9 : 450e9),
           .host_memory = Bytes(256e9),
           .storage = Bytes(4e12),
-          .host_bandwidth = BytesPerSecond(64e9)};
+          .host_bandwidth = BytesPerSecond(64e9),
+          .storage_bandwidth = BytesPerSecond(1e8)};
 }
 
 // Elements of a sample that leave the host of a rank in one direction.
