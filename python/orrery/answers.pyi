@@ -119,6 +119,12 @@ class Plan(Record):
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"]
     """how attention gets the whole sequence"""
+    ulysses: int
+    """of cp, the ranks that exchange heads; 0: all if all-to-all, else 1"""
+    context_balance: Literal["zigzag", "striped", "contiguous"]
+    """which tokens of a row a context-parallel rank has"""
+    context_placement: Literal["head-first", "context-first"]
+    """which context-parallel group is on neighbouring ranks"""
     schedule: str
     """pipeline schedule"""
     chunks: int
@@ -154,6 +160,20 @@ class Plan(Record):
     placement: Records[Literal["tp", "cp", "ep", "pp", "dp"]]
     """mesh axes from the fastest network outwards"""
 
+class DocumentLength(Record):
+    tokens: int
+    """tokens of a document"""
+    count: float | None
+    """documents of that length, or their share"""
+
+class Documents(Record):
+    lengths: Records[DocumentLength] | None
+    """how many documents have which length"""
+    file: str | None
+    """CSV with the columns tokens and, if it has one, count"""
+    packing: Literal["concatenated", "packed", "padded"] | None
+    """how rows are filled with documents"""
+
 class Training(Record):
     sequence_length: int
     """tokens of a sequence"""
@@ -169,6 +189,8 @@ class Training(Record):
     """number format gradients are accumulated and reduced in"""
     dropout: bool
     """dropout on the residual branches and on attention probabilities"""
+    documents: Documents
+    """the documents that rows are made of"""
 
 class Memory(Record):
     """Memory of one GPU at its fullest moment; the first seven add up to peak."""
@@ -409,7 +431,7 @@ class EstimateDocument(Record):
     interval_regime: str
     """the held-out steps whose errors the interval is made of"""
     extrapolates: bool
-    """no step like this was measured; the interval is widened by the spread between sources"""
+    """no step like this was measured"""
     extrapolation: str
     """why it extrapolates, if it does; the nearest measured step, and how far this is from it"""
     mfu: float | None
@@ -589,7 +611,7 @@ class Estimate(Record):
     interval_regime: str
     """the held-out steps whose errors the interval is made of"""
     extrapolates: bool
-    """no step like this was measured; the interval is widened by the spread between sources"""
+    """no step like this was measured"""
     extrapolation: str
     """why it extrapolates, if it does; the nearest measured step, and how far this is from it"""
     mfu: float | None
@@ -1379,6 +1401,12 @@ class ImportPlan(Record):
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"] | None
     """how attention gets the whole sequence"""
+    ulysses: int | None
+    """of cp, the ranks that exchange heads; 0: all if all-to-all, else 1"""
+    context_balance: Literal["zigzag", "striped", "contiguous"] | None
+    """which tokens of a row a context-parallel rank has"""
+    context_placement: Literal["head-first", "context-first"] | None
+    """which context-parallel group is on neighbouring ranks"""
     schedule: str | None
     """pipeline schedule"""
     chunks: int | None
@@ -1429,6 +1457,8 @@ class ImportTraining(Record):
     """number format gradients are accumulated and reduced in"""
     dropout: bool | None
     """dropout on the residual branches and on attention probabilities"""
+    documents: Documents | None
+    """the documents that rows are made of"""
 
 class AccountedFlag(Record):
     """One flag of the files."""

@@ -15,10 +15,11 @@
 // (validate/regime_errors.h). The narrowest regime that has rows serves an estimate. How well this
 // holds is measured on folds that the quantiles had not seen either (docs/validation.md).
 //
-// Those errors are of steps of models that were left out, by sources that were not: the calibration
-// has learnt the machines and settings of each. Whoever asks is another source. What that adds is
-// the variance between sources (random effects): how far the mean error of a source that was left
-// out whole lies from 0, beyond what its rows' own spread explains,
+// Those errors are of sources that were left out whole. Quantiles over all rows know the deviations
+// of some twenty sources, of which a few have most of the rows. Whoever asks is one more source,
+// with machines and settings of their own, and what that adds is the variance between sources
+// (random effects): how far the error of a source that was left out lies, on average, from that of
+// the same steps when only their model was left out, beyond what the spread of its rows explains,
 //
 //   t^2 = mean over S sources of (m_s^2 - v_s / n_s),   m, v mean and variance of n rows
 //
@@ -105,7 +106,8 @@ StepPoint point_of(const Model& model, const Cluster& cluster, const Training& t
 // Why a step is unlike every measured one, in words; empty if it is not.
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step);
 
-// What sources have of their own: log(measured / predicted) of sources left out whole.
+// What sources have of their own: log(measured / predicted) of sources left out whole, less that of
+// their models left out.
 struct BetweenSources {
   double sources = 0;     // behind it
   double deviation = 0;   // t above

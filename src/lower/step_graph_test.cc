@@ -232,6 +232,68 @@ TEST(StepCosts, BuffersOfShardsMoveBytesOnTheDevice) {
             std::get<2>(priced(ShardTransfers::in_place, "dp=16,zero=1")));
 }
 
+// 10 bytes a parameter travel instead of 4: fp32 gradients, twice over the ring of an all-reduce, and
+// 16-bit weights, where else both are scattered or gathered once. Kernels around it move 24 bytes a
+// parameter for 16-bit gradients, and 6 for their norm and 4 for lists of weights under ZeRO 1.
+TEST(StepCosts, GradientsInFp32GoToEveryRank) {
+  const auto priced = [](GradientExchange exchange, std::string_view plan) {
+    RandomCase c = llama(4, "a100-80gb-sxm:64", plan, 64);
+    c.training.gradients = NumberFormat::bf16;
+    SoftwareProfile software;
+    software.gradient_exchange = exchange;
+    const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
+    CostCache cache(c.model, c.training, context);
+    const StepCosts step = step_costs(cache, c.plan);
+    EXPECT_EQ(simulate(step_graph(step, Folding::folded)->graph).makespan,
+              simulate(step_graph(step, Folding::expanded)->graph).makespan);
+    const RankParameters trained{1e9, 0};
+    const auto parts = step.reduce_parts(trained);
+    const auto& sent = std::get<Communication>(parts.front().what);
+    const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
+    return std::tuple{sent.collective, sent.payload.value() / 1e9,
+                      step.optimizer.front().seconds() / (byte * step.held(0).trained.all()),
+                      step.widening_bytes()};
+  };
+  const char* sharded =
+      "dp=64,zero=1,overlap.gradient_reduction=false,overlap.parameter_gather=false";
+  const auto [kind, bytes, optimizer, none] = priced(GradientExchange::to_owners, sharded);
+  const auto [wide_kind, wide, wide_optimizer, beside] =
+      priced(GradientExchange::fp32_to_all, sharded);
+  EXPECT_EQ(kind, CollectiveKind::reduce_scatter);
+  EXPECT_EQ(bytes, 2);
+  EXPECT_EQ(wide_kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(wide, 4);
+  EXPECT_EQ(beside, 34);
+  EXPECT_NEAR(wide_optimizer - optimizer, 34, 0.5);
+  const char* whole =
+      "dp=64,zero=0,overlap.gradient_reduction=false,overlap.parameter_gather=false";
+  EXPECT_EQ(std::get<3>(priced(GradientExchange::fp32_to_all, whole)), 24);
+}
+
+// A layer gathers twice and scatters twice each way, each with a copy of the whole activation: read
+// and written, 16 passes. Products in pieces beside their transfers are not copied.
+TEST(StepCosts, SequenceShardsAreCopiedAroundTheirCollectives) {
+  const auto block = [](bool copies, std::string_view plan) {
+    RandomCase c = llama(4, "h100-sxm:8", plan, 1);
+    SoftwareProfile software;
+    software.copies_sequence_shards = copies;
+    software.memory.keeps_gathered_input = true;  // or copies hide behind gathering them again
+    software.host.kernel = software.host.product = software.host.collective = Seconds(0);
+    const CostContext context = *cost_context(c.cluster, Catalog::built_in(), software);
+    CostCache cache(c.model, c.training, context);
+    const StepCosts step = step_costs(cache, c.plan);
+    const BlockCost& of = step.kept->blocks[0];
+    const Seconds pass = context.kernels.memory_bound(Bytes(2.0 * 2 * 4096 * c.model.width));
+    return (of.forward.time + of.backward.time).seconds() / pass;
+  };
+  EXPECT_NEAR(block(true, "tp=8") - block(false, "tp=8"), 8, 0.2);
+  EXPECT_EQ(block(true, "tp=8,sequence_parallel=false"),
+            block(false, "tp=8,sequence_parallel=false"));
+  EXPECT_LT(block(true, "tp=8,overlap.tensor_parallel=true") -
+                block(false, "tp=8,overlap.tensor_parallel=true"),
+            3);
+}
+
 // 64 broadcasts of a 64th each: as many bytes as one all-gather, and 64 times the latency of a
 // broadcast.
 TEST(StepCosts, WeightsSentRankByRankTakeABroadcastEach) {

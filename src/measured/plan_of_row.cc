@@ -201,9 +201,9 @@ class Reader {
     if (static_cast<double>(p.dp) != replicas) {
       // The accelerators are counted by whoever pays for them; of the degrees, the one that nothing
       // else in the row names gives way: replicas, or stages where replicas would be no number.
-      const std::string published =
-          ", where tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " + n(p.pp) + " x dp " + n(p.dp) +
-          " as published is not the " + n(*row_.num_gpus) + " GPUs";
+      const std::string published = ", where tp " + n(p.tp) + " x cp " + n(p.cp) + " x pp " +
+                                    n(p.pp) + " x dp " + n(p.dp) + " as published is not the " +
+                                    n(*row_.num_gpus) + " GPUs";
       const double stages = gpus / product(p.tp, p.cp, p.dp);
       if (replicas >= 1 && replicas == std::floor(replicas)) {
         p.dp = static_cast<std::int64_t>(replicas);
@@ -242,6 +242,12 @@ class Reader {
     out_.training.dropout = convention_.dropout;
     if (convention_.dropout) assume("dropout");
     out_.training.sequence_length = *row_.seq_len;
+    if (const std::int64_t tokens = convention_.document_tokens; tokens > 0) {
+      out_.training.documents = {.lengths = {{.tokens = std::min(tokens, *row_.seq_len)}},
+                                 .packing = Packing::packed};
+      assume("sequences packed with documents of " + n(tokens) +
+             " tokens, which attend to themselves");
+    }
     const double step = static_cast<double>(p.micro_batch) * static_cast<double>(p.dp);
     const double microbatches = static_cast<double>(*row_.global_batch) / step;
     if (row_.microbatches && static_cast<double>(*row_.microbatches) != microbatches) {

@@ -160,6 +160,7 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
           .optional<&C::blocks>("what blocks have besides their dimensions")
           .optional<&C::dispatch>("how tokens travel to experts")
           .optional<&C::packed>("fine-tuning fills its sequences")
+          .optional<&C::document_tokens>("of a document in a packed sequence")
           .optional<&C::adapter_rank>("rank of adapters")
           .optional<&C::fit_weight>("weight of a row in a fit of steps")
           .optional<&C::judged_apart>("left out of the errors over all sources")

@@ -73,11 +73,12 @@ struct RunConvention {
   std::int64_t chunks = 1;  // virtual stages of a device, where a pipeline states none
   BlockConvention blocks;
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
-  bool packed = false;              // fine-tuning fills its sequences
-  std::int64_t adapter_rank = 0;    // of fine-tuning with adapters; 0: not known
-  double fit_weight = 1;            // of a row in the calibration of steps
-  bool judged_apart = false;        // not in the errors over all sources
-  std::vector<std::string> assume;  // said with the row
+  bool packed = false;               // fine-tuning fills its sequences
+  std::int64_t document_tokens = 0;  // with documents of so many tokens; 0: of one each
+  std::int64_t adapter_rank = 0;     // of fine-tuning with adapters; 0: not known
+  double fit_weight = 1;             // of a row in the calibration of steps
+  bool judged_apart = false;         // not in the errors over all sources
+  std::vector<std::string> assume;   // said with the row
 };
 const Fields<RunConvention>& fields_of(const RunConvention*);
 

@@ -122,10 +122,27 @@ TEST(ScenarioOfRow, TorchtitanOwnParts) {
 
 // Transformer Engine's choice and tensor-parallel overlap as the launcher's files have them.
 TEST(ScenarioOfRow, NemoLauncher) {
-  const Plan small = mapped("nemo-0002").scenario.plan;
-  EXPECT_EQ(small.attention, AttentionKernel::flash_2);
-  EXPECT_FALSE(small.overlap.tensor_parallel);
-  EXPECT_TRUE(mapped("nemo-0003").scenario.plan.overlap.tensor_parallel);  // GPT3-175B
+  const auto plan = [](const char* id) { return mapped(id).scenario.plan; };
+  EXPECT_EQ(plan("nemo-0002").attention, AttentionKernel::library);  // release 24.07
+  EXPECT_EQ(plan("nemo-0064").attention, AttentionKernel::flash_2);  // 24.03.01
+  EXPECT_TRUE(plan("nemo-0002").overlap.tensor_parallel);            // GPT3-20B
+  EXPECT_TRUE(plan("nemo-0007").overlap.tensor_parallel);            // Llama2-70B
+  EXPECT_TRUE(plan("nemo-0003").overlap.tensor_parallel);   // GPT3-175B with six virtual stages
+  EXPECT_FALSE(plan("nemo-0049").overlap.tensor_parallel);  // with twelve, which the recipe has
+  EXPECT_EQ(plan("nemo-0049").chunks, 12);
+  EXPECT_FALSE(plan("nemo-0066").overlap.tensor_parallel);  // Llama2-7B
+}
+
+// HybridEP, and exchanges beside another microbatch, by model, accelerator and release.
+TEST(ScenarioOfRow, MegatronBridgeByRelease) {
+  const auto plan = [](const char* id) { return mapped(id).scenario.plan; };
+  EXPECT_EQ(plan("megatron-bridge-0139").dispatch, ExpertDispatch::all_to_all);    // B300, 26.04
+  EXPECT_EQ(plan("megatron-bridge-0138").dispatch, ExpertDispatch::deduplicated);  // GB200
+  EXPECT_EQ(plan("megatron-bridge-0126").dispatch, ExpertDispatch::deduplicated);  // DeepSeek-V3
+  EXPECT_TRUE(plan("megatron-bridge-0219").overlap.expert_batches);                // B300, 26.02
+  EXPECT_FALSE(plan("megatron-bridge-0139").overlap.expert_batches);               // 26.04
+  EXPECT_TRUE(plan("megatron-bridge-0051").overlap.expert_batches);  // one graph a step
+  EXPECT_FALSE(plan("megatron-bridge-0138").overlap.expert_batches);
 }
 
 // The kernel column says which softmax; autograd's gradients have 16 bits.

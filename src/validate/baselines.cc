@@ -34,10 +34,10 @@ BaselineStep baseline_step(const Scenario& s, Seconds measured) {
   out.accelerator = s.cluster.accelerator.name;
   out.precision = to_text(s.training.precision);
   out.kind = kind_of(s.model);
-  for (const double count : {static_cast<double>(s.cluster.accelerators), parameters(s.model),
-                             static_cast<double>(s.training.sequence_length),
-                             static_cast<double>(plan.micro_batch), static_cast<double>(plan.tp),
-                             static_cast<double>(plan.pp), static_cast<double>(plan.ep)}) {
+  for (const double count :
+       {static_cast<double>(s.cluster.accelerators), parameters(s.model),
+        static_cast<double>(s.training.sequence_length), static_cast<double>(plan.micro_batch),
+        static_cast<double>(plan.tp), static_cast<double>(plan.pp), static_cast<double>(plan.ep)}) {
     out.doublings.push_back(std::log2(count));
   }
   const auto peak = s.cluster.accelerator.peak(s.training.precision);

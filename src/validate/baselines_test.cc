@@ -18,7 +18,8 @@ const std::vector<BaselineStep> kSteps = {at("a", 0, 0.5), at("a", 1, 0.4), at("
 const std::vector<std::size_t> kAll = {0, 1, 2, 3, 4};
 
 TEST(Baselines, AConstantRateIsTheMedianOfTheAccelerator) {
-  EXPECT_NEAR(std::exp(constant_rate(kSteps, kAll, at("a", 5, 1))), 10 / std::sqrt(0.4 * 0.2), 1e-9);
+  EXPECT_NEAR(std::exp(constant_rate(kSteps, kAll, at("a", 5, 1))), 10 / std::sqrt(0.4 * 0.2),
+              1e-9);
   EXPECT_NEAR(std::exp(constant_rate(kSteps, kAll, at("b", 5, 1))), 10 / 0.9, 1e-9);
   // Nobody measured c: the median of all.
   EXPECT_NEAR(std::exp(constant_rate(kSteps, kAll, at("c", 5, 1))), 10 / 0.4, 1e-9);

@@ -33,8 +33,9 @@ Result<std::vector<HeldOutStep>> read_held_out(const CommaSeparated& table) {
     const auto scheme = std::find_if(kSchemes.begin(), kSchemes.end(),
                                      [&](Scheme s) { return to_text(s) == record.fields[2]; });
     if (scheme == kSchemes.end()) {
-      return wrong("unknown scheme '" + record.fields[2].substr(0, 40) + "'",
-                   "fitted, five-fold, leave-one-source-out, prior-means, constant-rate or nearest-steps");
+      return wrong(
+          "unknown scheme '" + record.fields[2].substr(0, 40) + "'",
+          "fitted, five-fold, leave-one-source-out, prior-means, constant-rate or nearest-steps");
     }
     step.scheme = *scheme;
     const auto fold = parsed_number<int>(record.fields[3]);

@@ -77,9 +77,7 @@ std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
     const auto measured = [](const Judged* j) {
       return j->row->measured->value() / j->row->sequences;
     };
-    const auto predicted = [&](const Judged* j) {
-      return measured(j) * (1 + j->held_out());
-    };
+    const auto predicted = [&](const Judged* j) { return measured(j) * (1 + j->held_out()); };
     const Judged* picked = plans.front();
     const Judged* best = plans.front();
     for (const Judged* j : plans) {
@@ -115,20 +113,23 @@ std::vector<std::string> names_of_coverage(const RowOutcome& row) {
 template <class Unseen>
 Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
   Uncertainty out;
-  std::vector<RegimeResidual> folds;
-  std::map<std::string, std::vector<double>> left_out;
+  std::vector<RegimeResidual> errors;
+  std::map<std::string, std::vector<double>> added;
   std::set<StepPoint> points;
   for (const Judged& j : rows) {
     if (unseen(j)) continue;
     points.insert(j.row->point);
-    if (j.fold) folds.push_back({j.row->regime, j.log_ratio(Scheme::five_fold)});
     if (j.error(Scheme::leave_one_source_out)) {
-      left_out[j.row->source_id].push_back(j.log_ratio(Scheme::leave_one_source_out));
+      const double left_out = j.log_ratio(Scheme::leave_one_source_out);
+      errors.push_back({j.row->regime, left_out});
+      if (j.fold) added[j.row->source_id].push_back(left_out - j.log_ratio(Scheme::five_fold));
+    } else if (j.fold) {
+      errors.push_back({j.row->regime, j.log_ratio(Scheme::five_fold)});
     }
   }
-  out.regimes = regime_errors(folds, kIntervalLevel);
+  out.regimes = regime_errors(errors, kIntervalLevel);
   std::vector<std::vector<double>> of_sources;
-  for (auto& [name, residuals] : left_out) of_sources.push_back(std::move(residuals));
+  for (auto& [name, residuals] : added) of_sources.push_back(std::move(residuals));
   out.between_sources = between_sources(of_sources);
   out.measured.assign(points.begin(), points.end());
   return out;
@@ -179,8 +180,9 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
 }
 
 std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
-  const std::map<std::string, Inside> folds = inside_of_folds(rows);
+  std::map<std::string, Inside> folds = inside_of_folds(rows);
   const std::map<std::string, Inside> sources = inside_of_sources(rows);
+  for (const auto& [name, of] : sources) folds.try_emplace(name);
   std::vector<Coverage> out;
   for (const auto& [name, of] : folds) {
     Coverage c{name, of.rows, of.share(), of.mean_width()};

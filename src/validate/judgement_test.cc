@@ -230,9 +230,10 @@ TEST(HeldOut, NamesWhatIsWrong) {
         .error()
         .text();
   };
-  EXPECT_EQ(error("a,s,six-fold,0,1,1\n"),
-            "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold, leave-one-source-out, prior-means, "
-            "constant-rate or nearest-steps)");
+  EXPECT_EQ(
+      error("a,s,six-fold,0,1,1\n"),
+      "h.csv:2: unknown scheme 'six-fold' (fitted, five-fold, leave-one-source-out, prior-means, "
+      "constant-rate or nearest-steps)");
   EXPECT_EQ(error("a,s,fitted,0,1,0\n"),
             "h.csv:2: a fold or time is not a number above 0 (seconds, as calibrate writes them)");
   EXPECT_EQ(error("a,s,fitted,0,1,1\na,s,fitted,0,1,1\n"),

@@ -26,7 +26,8 @@ struct RegimeResidual {
 // Of every regime that occurs and of every wider one, sorted; of no residuals: all steps, 0 to 0.
 std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level);
 
-// The spread between sources, of their residuals when left out whole, one list a source: equations
+// The spread between sources, of what being left out whole adds to their residuals, one list a
+// source: equations
 // and use in estimate/uncertainty.h. Student's quantile is that of as many degrees of freedom as
 // sources, for 0 is given and no mean is taken (Abramowitz and Stegun 26.7.5). Of fewer than two
 // sources: nothing.

@@ -167,15 +167,15 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
                              const std::string& date) {
   Uncertainty out;
   std::vector<RegimeResidual> residuals;
-  std::map<std::string, std::vector<double>> left_out;
+  std::map<std::string, std::vector<double>> added;
   std::set<StepPoint> points;
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     const MeasuredStep& s = fit.steps()[i];
     const Regime regime =
         regime_of(s.scenario.cluster, s.scenario.training.precision, kind_of(s.scenario.model));
     const double measured = std::log(s.measured.value());
-    residuals.push_back({regime, measured - judged.five_fold[i]});
-    if (judged.left_out[i]) left_out[s.source_id].push_back(measured - *judged.left_out[i]);
+    residuals.push_back({regime, measured - judged.left_out[i].value_or(judged.five_fold[i])});
+    if (judged.left_out[i]) added[s.source_id].push_back(judged.five_fold[i] - *judged.left_out[i]);
     StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training,
                                s.scenario.software.name);
     const double digits = std::pow(10, 1 - std::floor(std::log10(point.parameters_b)));
@@ -184,11 +184,11 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
     points.insert(std::move(point));
   }
   out.source = "orrery calibrate --cross-validate, " + date +
-               ": held-out errors of the complete rows of validation/measured, five-fold and of "
-               "each source left out whole";
+               ": errors of the complete rows of validation/measured, each source left out whole, "
+               "and what they have more than those of each model left out";
   out.regimes = regime_errors(residuals, kIntervalLevel);
   std::vector<std::vector<double>> of_sources;
-  for (auto& [name, of_source] : left_out) of_sources.push_back(std::move(of_source));
+  for (auto& [name, of_source] : added) of_sources.push_back(std::move(of_source));
   out.between_sources = between_sources(of_sources);
   out.between_sources.deviation = rounded(out.between_sources.deviation);
   out.between_sources.half_width = rounded(out.between_sources.half_width);

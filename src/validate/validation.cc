@@ -45,7 +45,8 @@ ByteCount as_measured(const Estimate& e, const std::string& kind) {
   return most;
 }
 
-RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::string_view software) {
+RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::string_view software,
+                      const Result<Uncertainty>& uncertainty) {
   RowOutcome out;
   out.row_id = row.row_id;
   out.source_id = row.source_id.empty() ? "unnamed" : row.source_id;
@@ -92,7 +93,10 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   }
   Estimate predicted = estimate(*step);
   out.predicted = predicted.step_time;
-  out.interval = predicted.interval;
+  if (uncertainty) {
+    out.interval = interval(*uncertainty, predicted.step_time, step->model(), step->cluster(),
+                            predicted.training, predicted.software);
+  }
   out.predicted_memory = as_measured(predicted, row.memory_kind);
   out.memory_capacity = predicted.memory_capacity;
   out.fits = predicted.verdict != Verdict::does_not_fit;
@@ -278,8 +282,10 @@ Value row_json(const RowOutcome& row) {
 Validation validate(const std::vector<MeasuredRow>& rows, const Catalog& catalog, int threads,
                     std::string_view software) {
   std::vector<RowOutcome> outcomes(rows.size());
-  parallel_for(rows.size(), threads_to_use(threads),
-               [&](std::size_t i) { outcomes[i] = outcome_of(rows[i], catalog, software); });
+  const Result<Uncertainty> uncertainty = load_uncertainty(catalog);
+  parallel_for(rows.size(), threads_to_use(threads), [&](std::size_t i) {
+    outcomes[i] = outcome_of(rows[i], catalog, software, uncertainty);
+  });
   return summarised(std::move(outcomes));
 }
 

@@ -29,14 +29,14 @@ std::string group_of(const MeasuredRow& row);
 
 struct RowOutcome {
   std::string row_id, source_id, model;
-  std::string plan;            // short text form; empty if skipped before there was one
-  std::string place;           // "file.csv:12"
+  std::string plan;   // short text form; empty if skipped before there was one
+  std::string place;  // "file.csv:12"
   // A training step, of which nothing that an estimate needs is missing, and which states its time.
   bool complete = false;
   bool out_of_memory = false;  // the source reports that it ran out of memory
   std::optional<Seconds> predicted, measured;
-  std::optional<double> error;  // of the step time, relative
-  std::optional<StepTimeInterval> interval;  // of the prediction
+  std::optional<double> error;               // of the step time, relative
+  std::optional<StepTimeInterval> interval;  // of the prediction; none without an uncertainty
   std::optional<ByteCount> predicted_memory, measured_memory, memory_capacity;
   std::optional<double> memory_error;  // relative
   std::optional<bool> fits;            // predicted

@@ -172,12 +172,17 @@ std::vector<MeasuredRow> shipped() {
   return out;
 }
 
-// At least 900 of the 1,062 complete rows get a step time, and every other row a reason.
+// 99 of a hundred of the 1,057 complete rows get a step time, and every other row a reason.
 TEST(Validation, EstimatesMostOfWhatWeShip) {
   const Validation v = validate(shipped(), Catalog::built_in());
-  EXPECT_EQ(v.overall.complete, 1062);
-  EXPECT_GE(v.overall.complete_estimated, 900);
+  EXPECT_EQ(v.overall.complete, 1057);
+  EXPECT_GE(v.overall.complete_estimated, 0.99 * v.overall.complete);
   for (const RowOutcome& row : v.rows) {
+    EXPECT_EQ(row.predicted.has_value(), row.interval.has_value()) << row.row_id;
+    if (row.interval) {
+      EXPECT_LE(row.interval->low, *row.predicted) << row.row_id;
+      EXPECT_GE(row.interval->high, *row.predicted) << row.row_id;
+    }
     EXPECT_NE(row.predicted.has_value(), !row.skipped_because.empty()) << row.row_id;
     if (!row.predicted) continue;
     EXPECT_GT(row.predicted->value(), 0) << row.row_id;

@@ -178,9 +178,8 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
         "interval_level", "share of measured steps that lie within such intervals"),
     field<&Estimate::interval, &StepTimeInterval::regime>(
         "interval_regime", "the held-out steps whose errors the interval is made of"),
-    field<&Estimate::interval, &StepTimeInterval::extrapolates>(
-        "extrapolates",
-        "no step like this was measured"),
+    field<&Estimate::interval, &StepTimeInterval::extrapolates>("extrapolates",
+                                                                "no step like this was measured"),
     field<&Estimate::interval, &StepTimeInterval::distance>(
         "extrapolation",
         "why it extrapolates, if it does; the nearest measured step, and how far this is from it"),

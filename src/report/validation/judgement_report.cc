@@ -132,9 +132,12 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
   if (held_out) {
     out +=
         "## How far off a step is that nobody measured\n\n"
-        "The figure with content is the error on a *source left out*: no row of that source, and so\n"
-        "of its machines and settings, is in the fit that predicts it. By row, sources of many rows\n"
-        "count most; by source, the medians of sources of ten rows and more are averaged. Beside it\n"
+        "The figure with content is the error on a *source left out*: no row of that source, and "
+        "so\n"
+        "of its machines and settings, is in the fit that predicts it. By row, sources of many "
+        "rows\n"
+        "count most; by source, the medians of sources of ten rows and more are averaged. Beside "
+        "it\n"
         "stand predictions of the same rows without a fit, and without this model\n"
         "(`src/validate/baselines.h`). " +
         (j.apart.empty() ? ""
@@ -145,13 +148,18 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
         "\n"
         "What was chosen while errors were visible: which facts to model, and some of those facts\n"
         "where a source leaves them open (`validation/conventions/`, `catalog/software/`). Over\n"
-        "eleven rounds of such work the error of a source left out fell from 10.9 to 6.2 %, most of\n"
-        "it by facts read in the sources' own files. Those choices have seen the rows of this page,\n"
-        "the fits have not. On rows that were kept apart from the start, steps were then 4.9 % off\n"
-        "in the median, 7.5 % on average and 18.6 % at the 90th percentile; mixtures of experts 20 %.\n\n"
-        "Other measurements are none of a step that nobody measured, and stand apart: whether a plan\n"
-        "[fits](#does-it-fit), [memory](#memory-per-gpu), [replays](trace-replay.md) of recordings,\n"
-        "and single published runs ([outside the tables](#published-runs-outside-the-tables)).\n\n";
+        "eleven rounds of such work the error of a source left out fell from 10.9 to 6.2 % (by "
+        "row,\n"
+        "sources of ten rows and more, one expansion for all fits), most of it by facts read in "
+        "the\n"
+        "sources' own files. Those choices have seen the rows of this page, the fits have not. On\n"
+        "rows that were kept apart from the start, steps were then 4.9 % off in the median, 7.5 % "
+        "on\n"
+        "average and 18.6 % at the 90th percentile; mixtures of experts 20 %.\n\n"
+        "Other comparisons are not of steps that nobody measured, and stand apart: whether a plan\n"
+        "[fits](#does-it-fit), [memory](#memory-per-gpu), [replays](trace-replay.md) of "
+        "recordings,\n"
+        "and single published runs [outside the tables](published-runs.md).\n\n";
   }
   if (!j.figures.empty()) {
     out +=
@@ -159,9 +167,13 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
         "Errors are absolute and relative to the measurement. \"Model left out\": five folds in\n"
         "which all steps of one model in one source stay together. \"Fitted\" errors are those of\n"
         "the catalog's conditions, which have seen the rows. Each fit of a fold or of the other\n"
-        "sources is sought on its own rows, with the derivatives of the fit of all rows. A test\n"
-        "makes the held-out predictions again and fails when a figure falls behind the stored one\n"
-        "(`validation/figures.csv`) in its last published digit. Kernels and collectives have\n"
+        "sources is sought on its own rows, with the derivatives of the fit of all rows; kernels "
+        "are\n"
+        "fitted once, to all their measurements. Tests\n"
+        "[make the held-out predictions again](calibrate.md#training-steps) and fail when a "
+        "figure\n"
+        "falls behind the stored one (`validation/figures.csv`) in its last published digit. "
+        "Kernels and collectives have\n"
         "targets and tables of their own: [kernels](models/kernel-errors.md),\n"
         "[collectives](models/collectives.md), and\n"
         "[what is missed](calibrate.md#what-is-missed-and-why).\n\n" +
