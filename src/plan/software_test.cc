@@ -25,11 +25,22 @@ TEST(Software, TheDefaultIsTheCatalogsEntry) {
   EXPECT_EQ(entry->accumulation, code.accumulation);
   EXPECT_EQ(entry->transfers, code.transfers);
   EXPECT_EQ(entry->shard_transfers, code.shard_transfers);
+  EXPECT_EQ(entry->gradient_exchange, code.gradient_exchange);
+  EXPECT_EQ(entry->copies_sequence_shards, code.copies_sequence_shards);
   EXPECT_EQ(entry->memory, code.memory);
   EXPECT_EQ(entry->overlaps_input_gradients, code.overlaps_input_gradients);
   EXPECT_EQ(entry->clips_gradients, code.clips_gradients);
   EXPECT_EQ(entry->scales_loss, code.scales_loss);
   EXPECT_EQ(entry->host, code.host);
+}
+
+TEST(Software, FactsWithoutASourceAreRefused) {
+  const auto profile =
+      read_software(*parse_yaml("name: x\ntitle: X\nprovenance: {source: \"\"}\n", "x.yaml"));
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().text(),
+            "x.yaml: provenance.source is empty (the paper, page or file that states the facts of "
+            "the profile)");
 }
 
 TEST(Software, EveryEntryReadsAndIsNamedAsItsFile) {
