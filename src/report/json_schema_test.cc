@@ -437,7 +437,7 @@ TEST(JsonSchema, ValidateHasExactlyTheDocumentedKeys) {
   estimated.plan = "tp=8";
   estimated.complete = true;
   estimated.predicted = Seconds(1);
-  estimated.interval = StepTimeInterval{.low = Seconds(0.8), .high = Seconds(1.3)};
+  estimated.interval.emplace();
   estimated.measured = Seconds(2);
   estimated.predicted_memory = 7;
   estimated.measured_memory = 8;
