@@ -67,7 +67,8 @@ bench-large: build ## the trace commands on made recordings of 1 and 8 GB, left 
 validate: build/packages.build build/release/build.ninja ## predictions against published measurements
 	cmake --build --preset release -j $(JOBS) --target orrery
 	build/release/bin/orrery validate validation/measured/*.csv validation/held-out-steps.csv \
-	  --markdown docs/validation.md --figures validation/figures.csv
+	  --markdown docs/validation.md --figures validation/figures.csv \
+	  --strategies docs/strategies.md
 
 schedule-pictures: build/packages.build build/release/build.ninja ## the pictures of docs/schedules.md
 	cmake --build --preset release -j $(JOBS) --target orrery

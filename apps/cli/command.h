@@ -212,6 +212,7 @@ struct ValidateOptions {
   std::vector<std::string> files;
   std::string markdown;
   std::string figures;
+  std::string strategies;                // the page about them that is written
   std::string as_spec;                   // row whose specification is printed instead
   std::string software{kUsualSoftware};  // of rows whose source and framework are unknown
   bool all_rows = false;

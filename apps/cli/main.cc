@@ -476,6 +476,8 @@ int run(int argc, char** argv) {
   validate_app->add_option("files", validate.files, "CSV files, or - for standard input");
   validate_app->add_option("--figures", validate.figures, "write the published figures as CSV");
   validate_app->add_option("--markdown", validate.markdown, "write the error tables to this file");
+  validate_app->add_option("--strategies", validate.strategies,
+                           "write what papers claim of strategies beside predictions to this file");
   validate_app->add_option("--as-spec", validate.as_spec,
                            "print this row as a specification for orrery estimate");
   validate_app->add_flag("--rows", validate.all_rows, "print every row");

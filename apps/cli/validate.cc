@@ -10,7 +10,9 @@
 #include "plan/software.h"
 #include "report/drawing/png.h"
 #include "report/drawing/scatter_svg.h"
+#include "report/validation/claims_report.h"
 #include "report/validation/validation_report.h"
+#include "validate/claims.h"
 #include "validate/judgement.h"
 #include "validate/validation.h"
 #include "validate/wrong_cells.h"
@@ -147,6 +149,11 @@ Result<int> validate_command(const ValidateOptions& options, const Common& commo
   const Judgement judgement = judged(validation, inputs.held_out);
   if (!options.markdown.empty()) {
     ORRERY_RETURN_IF_ERROR(write_page(options.markdown, validation, judgement));
+  }
+  if (!options.strategies.empty()) {
+    ORRERY_TRY(const Document claims, read_document("validation/strategies.yaml"));
+    ORRERY_TRY(const std::vector<JudgedClaim> outcomes, judged_claims(claims, catalog));
+    ORRERY_RETURN_IF_ERROR(write_file(options.strategies, claims_markdown(outcomes)));
   }
   if (!options.figures.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.figures, figures_text(judgement.figures)));

@@ -99,6 +99,8 @@ class Overlap(Record):
     """all-to-alls beside the other pass of another microbatch"""
     optimizer: bool | None
     """the optimizer step is validated afterwards and waits for no gradient norm"""
+    outer: bool | None
+    """copies that take local steps average beside them"""
 
 class Plan(Record):
     tp: int
@@ -115,6 +117,8 @@ class Plan(Record):
     """tensor-parallel degree inside an expert; 0: default"""
     dispatch: Literal["all-to-all", "deduplicated"]
     """how tokens travel to their experts"""
+    dispatch_format: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"]
+    """in which tokens are sent to their experts"""
     sequence_parallel: bool
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"]
@@ -141,6 +145,20 @@ class Plan(Record):
     """ZeRO stage: 0, 1, 2 or 3 (FSDP)"""
     shard_group: int
     """ranks that share one sharded copy (HSDP); 0: all"""
+    offload_optimizer: Literal["none", "cpu", "nvme"]
+    """where optimizer states lie and are updated"""
+    offload_parameters: Literal["none", "cpu", "nvme"]
+    """where shards of weights lie between their uses"""
+    offload_activations: bool
+    """activations wait in host memory"""
+    quantized_weights: bool
+    """gather weights in 8 bits (ZeRO++)"""
+    quantized_gradients: bool
+    """reduce gradients in 4 bits (ZeRO++)"""
+    secondary_shard: int
+    """ranks that share a second copy of weights for the backward (ZeRO++); 0: none"""
+    local_steps: int
+    """steps after which copies of the model average (DiLoCo)"""
     recompute: Literal["none", "selective", "alternate", "full"]
     """activations computed again in the backward"""
     recompute_modules: Records[str]
@@ -187,6 +205,8 @@ class Training(Record):
     """optimizer"""
     gradients: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"]
     """number format gradients are accumulated and reduced in"""
+    moments: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"]
+    """number format of the optimizer's moments"""
     dropout: bool
     """dropout on the residual branches and on attention probabilities"""
     documents: Documents
@@ -1397,6 +1417,8 @@ class ImportPlan(Record):
     """tensor-parallel degree inside an expert; 0: default"""
     dispatch: Literal["all-to-all", "deduplicated"] | None
     """how tokens travel to their experts"""
+    dispatch_format: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"] | None
+    """in which tokens are sent to their experts"""
     sequence_parallel: bool | None
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"] | None
@@ -1423,6 +1445,20 @@ class ImportPlan(Record):
     """ZeRO stage: 0, 1, 2 or 3 (FSDP)"""
     shard_group: int | None
     """ranks that share one sharded copy (HSDP); 0: all"""
+    offload_optimizer: Literal["none", "cpu", "nvme"] | None
+    """where optimizer states lie and are updated"""
+    offload_parameters: Literal["none", "cpu", "nvme"] | None
+    """where shards of weights lie between their uses"""
+    offload_activations: bool | None
+    """activations wait in host memory"""
+    quantized_weights: bool | None
+    """gather weights in 8 bits (ZeRO++)"""
+    quantized_gradients: bool | None
+    """reduce gradients in 4 bits (ZeRO++)"""
+    secondary_shard: int | None
+    """ranks that share a second copy of weights for the backward (ZeRO++); 0: none"""
+    local_steps: int | None
+    """steps after which copies of the model average (DiLoCo)"""
     recompute: Literal["none", "selective", "alternate", "full"] | None
     """activations computed again in the backward"""
     recompute_modules: Records[str] | None
@@ -1455,6 +1491,8 @@ class ImportTraining(Record):
     """optimizer"""
     gradients: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"] | None
     """number format gradients are accumulated and reduced in"""
+    moments: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"] | None
+    """number format of the optimizer's moments"""
     dropout: bool | None
     """dropout on the residual branches and on attention probabilities"""
     documents: Documents | None

@@ -48,6 +48,8 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
           .optional<&ClusterDescription::topology>("in words")
           .optional<&ClusterDescription::accelerators>("in all")
+          .optional<&ClusterDescription::host>(
+              "processor, memory and storage of a server, over those of the node")
           .optional<&ClusterDescription::host_path>(
               "how PCIe cards of a node meet where no switch joins them all")
           .optional<&ClusterDescription::levels>("from the inside out")

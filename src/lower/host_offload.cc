@@ -70,23 +70,23 @@ std::optional<NodeIndex> HostOffload::fetch_activations(std::uint32_t device,
 NodeIndex HostOffload::update(std::uint32_t device, NodeIndex after, std::uint32_t instance) {
   const double parameters = owned(step_, step_.held(static_cast<int>(device)).trained);
   std::vector<NodeIndex> done;
-  done.push_back(copy(device, StepStream::host, Category::optimizer, "update on the host",
+  done.push_back(copy(device, StepStream::host, Category::host, "update on the host",
                       host_update(step_, static_cast<int>(device)), after, instance));
   const Bytes weight = tensor_element_size(step_.cache->training().precision);
   if (step_.plan.offload_parameters == Offload::none) {
-    done.push_back(copy(device, StepStream::reload, Category::optimizer, "return weights",
+    done.push_back(copy(device, StepStream::reload, Category::host, "return weights",
                         {weight * parameters, HostResource::link}, after, instance));
   }
   if (step_.plan.offload_optimizer == Offload::nvme) {
     const Bytes states = optimizer_state(step_.cache->training()) * parameters;
     const NodeIndex read =
-        copy(device, StepStream::storage, Category::optimizer, "read optimizer states",
+        copy(device, StepStream::storage, Category::host, "read optimizer states",
              {states, HostResource::storage_read}, after, instance);
-    done.push_back(copy(device, StepStream::storage, Category::optimizer, "write optimizer states",
+    done.push_back(copy(device, StepStream::storage, Category::host, "write optimizer states",
                         {states, HostResource::storage_write}, read, instance));
   }
   if (step_.plan.offload_parameters == Offload::nvme) {
-    done.push_back(copy(device, StepStream::storage, Category::optimizer, "write weights",
+    done.push_back(copy(device, StepStream::storage, Category::host, "write weights",
                         {weight * parameters, HostResource::storage_write}, after, instance));
   }
   const OperationIndex end = builder_.intern(Operation{.kind = NodeKind::barrier,

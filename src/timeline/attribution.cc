@@ -98,11 +98,13 @@ Breakdown attribute(const Graph& graph, const Timeline& timeline, std::uint32_t 
       if (cause == kNone) break;
       const CategoryIndex category = graph.category(NodeIndex(cause));
       const double start = idle_until - graph.durations()[cause];
+      // What its host does for this rank is named as well.
       // What another rank does, apart from sending to this one, is none of this rank's
       // communication: waiting for it is bubble, whether it computes or communicates.
       const bool mine = graph.stream_of(NodeIndex(cause)).rank_class == rank_class;
-      const bool communicates = classes(category) == CategoryClass::transfer ||
-                                (mine && classes(category) == CategoryClass::communication);
+      const bool outside = classes(category) == CategoryClass::communication ||
+                           classes(category) == CategoryClass::host;
+      const bool communicates = classes(category) == CategoryClass::transfer || (mine && outside);
       if (!communicates && start < idle_until) break;
       const double covered = idle_until - std::max(start, idle_from);
       if (covered > 0) out[category] += Picoseconds(covered);

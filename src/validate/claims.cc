@@ -1,0 +1,149 @@
+#include "validate/claims.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
+#include "estimate/spec.h"
+
+namespace orrery {
+namespace {
+
+// As it is written: the claim, and the specifications that its figure is predicted of.
+struct WrittenClaim : Claim {
+  Value specification;
+  Value than;
+};
+
+Result<WrittenClaim> read_claim(const Value& v) {
+  static const Fields<Claim> kTable = Fields<Claim>("claim")
+                                          .required<&Claim::strategy>("its name")
+                                          .required<&Claim::source>("the paper")
+                                          .required<&Claim::headline>("what the paper claims")
+                                          .required<&Claim::type>("how it is judged")
+                                          .optional<&Claim::not_predicted>("why it is not")
+                                          .optional<&Claim::figure>("what is compared")
+                                          .optional<&Claim::published>("its value")
+                                          .optional<&Claim::band>("relative, stated beforehand")
+                                          .optional<&Claim::configuration>("what was assumed");
+  WrittenClaim out;
+  Value plain = Value::map();
+  plain.set_line(v.line());
+  for (const auto& [key, member] : v.members()) {
+    if (key == "specification") {
+      out.specification = member;
+    } else if (key == "than") {
+      out.than = member;
+    } else {
+      plain.set(key, member);
+    }
+  }
+  ORRERY_TRY(static_cast<Claim&>(out), kTable.read(plain));
+  return out;
+}
+
+// Members of `over` replace or join those of `base`, maps member by member.
+Value merged(const Value& base, const Value& over) {
+  if (base.kind() != Value::Kind::map || over.kind() != Value::Kind::map) return over;
+  Value out = base;
+  for (const auto& [key, member] : over.members()) {
+    const Value* known = base.find(key);
+    out.set(key, known != nullptr ? merged(*known, member) : member);
+  }
+  return out;
+}
+
+Result<Estimate> predicted(const Value& specification, const std::string& name,
+                           const Catalog& catalog) {
+  ORRERY_TRY(Spec spec, read_spec(Document{name, specification}, "", catalog));
+  ORRERY_RETURN_IF_ERROR(complete(spec, {}, catalog));
+  ORRERY_TRY(const PredictedStep step, predict(std::move(spec.scenario), catalog));
+  return estimate(step);
+}
+
+double states(const Estimate& e) {
+  double most = 0;
+  for (const StageReport& stage : e.stages) {
+    const MemoryReport& m = stage.memory;
+    most = std::max(most, static_cast<double>(m.parameters + m.gradients + m.optimizer_states));
+  }
+  return most;
+}
+
+double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) {
+  switch (figure) {
+    case ClaimFigure::mfu:
+      return own.mfu;
+    case ClaimFigure::tflops:
+      return own.achieved_per_gpu.value() / 1e12;
+    case ClaimFigure::tokens:
+      return own.tokens_per_second / own.gpus;
+    case ClaimFigure::speedup:
+      return own.tokens_per_second / base->tokens_per_second;
+    case ClaimFigure::states:
+      return states(own) / 1e9;
+    case ClaimFigure::states_ratio:
+      return states(*base) / states(own);
+    case ClaimFigure::memory_ratio:
+      return static_cast<double>(base->peak_memory) / static_cast<double>(own.peak_memory);
+  }
+  return 0;
+}
+
+bool needs_baseline(ClaimFigure figure) {
+  return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio ||
+         figure == ClaimFigure::memory_ratio;
+}
+
+std::optional<bool> holds(const Claim& c, double value) {
+  const auto near = [&](double ratio) { return ratio <= 1 + c.band && ratio >= 1 / (1 + c.band); };
+  switch (c.type) {
+    case ClaimType::strict:
+      return std::abs(value / c.published - 1) <= c.band;
+    case ClaimType::upper_bound:
+      return value <= c.published * (1 + c.band);
+    case ClaimType::loose:
+      if (!needs_baseline(*c.figure)) return near(value / c.published);
+      return value > 1 && near((value - 1) / (c.published - 1));
+    case ClaimType::informational:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Catalog& catalog) {
+  const Value* list = claims.root.find("claims");
+  if (list == nullptr || list->kind() != Value::Kind::list) {
+    return bad_input("has no list 'claims'", claims.name);
+  }
+  std::vector<JudgedClaim> out;
+  for (const Value& item : list->items()) {
+    ORRERY_TRY(const WrittenClaim claim, at(claims.name, read_claim(item)));
+    JudgedClaim judged{.claim = claim, .predicted = {}, .holds = {}};
+    const std::string name = claims.name + ": " + claim.strategy;
+    if (claim.not_predicted.empty()) {
+      if (!claim.figure || !(claim.published > 0) || claim.band < 0) {
+        return bad_input("has no figure with a published value above 0", name,
+                         "give them, or not_predicted: why");
+      }
+      ORRERY_TRY(const Estimate own, predicted(claim.specification, name, catalog));
+      std::optional<Estimate> base;
+      if (claim.than.kind() == Value::Kind::map) {
+        ORRERY_TRY(base, predicted(merged(claim.specification, claim.than), name, catalog));
+      }
+      if (!base && needs_baseline(*claim.figure)) {
+        return bad_input("a ratio needs a baseline", name, "give than");
+      }
+      judged.predicted = figure_of(*claim.figure, own, base ? &*base : nullptr);
+      judged.holds = holds(claim, *judged.predicted);
+    }
+    out.push_back(std::move(judged));
+  }
+  return out;
+}
+
+}  // namespace orrery
