@@ -313,7 +313,8 @@ SearchOptions all_axes() {
   return options;
 }
 
-// Over everything but the degrees and microbatches of the scenario's plan.
+// Over everything but the degrees and microbatches of the scenario's plan, and what a search leaves
+// alone.
 Result<SearchResult> search_in_degrees_of(Scenario s) {
   SearchSpace space;
   space.tp = {s.plan.tp};
@@ -322,7 +323,17 @@ Result<SearchResult> search_in_degrees_of(Scenario s) {
   space.ep = {s.plan.ep};
   space.micro_batch = {s.plan.micro_batch};
   space.zero = {0, 1, 2, 3};
-  s.plan = {};
+  // What is offloaded, quantised or averaged rarely is kept as it is stated.
+  Plan kept;
+  kept.offload_optimizer = s.plan.offload_optimizer;
+  kept.offload_parameters = s.plan.offload_parameters;
+  kept.offload_activations = s.plan.offload_activations;
+  kept.quantized_weights = s.plan.quantized_weights;
+  kept.quantized_gradients = s.plan.quantized_gradients;
+  kept.local_steps = s.plan.local_steps;
+  kept.overlap.outer = s.plan.overlap.outer;
+  if (kept.local_steps > 1) kept.shard_group = s.plan.shard_group;
+  s.plan = kept;
   return search(s, space, all_axes(), Catalog::built_in());
 }
 
@@ -438,8 +449,10 @@ TEST(Search, NamesTheAxesThatItDoesNotSearch) {
   space.stated = {"attention", "overlap.pipeline"};
   const auto usual = search(s, space, {}, Catalog::built_in());
   ASSERT_TRUE(usual);
-  EXPECT_EQ(usual->not_searched, (std::vector<std::string>{"layers", "group", "overlap",
-                                                           "sequence_parallel", "shard_group"}));
+  EXPECT_EQ(
+      usual->not_searched,
+      (std::vector<std::string>{"layers", "context_placement", "group", "overlap",
+                                "secondary_shard", "sequence_parallel", "shard_group", "ulysses"}));
   const auto all = search(s, space, all_axes(), Catalog::built_in());
   ASSERT_TRUE(all);
   EXPECT_EQ(all->not_searched, (std::vector<std::string>{"layers"}));
