@@ -358,7 +358,9 @@ class BlockCommunication {
  private:
   [[nodiscard]] Times priced(const BlockCost& block, const StepCosts& step) const {
     const Picoseconds gather = step.gather(block.trained, block.frozen, Gather::forward);
-    const Picoseconds again = step.gather(block.trained, block.frozen, Gather::backward);
+    const Picoseconds again = step.plan.secondary_shard > 0
+                                  ? step.gather(block.trained, block.frozen, Gather::backward)
+                                  : gather;
     const Picoseconds reduce = step.reduce(block.trained);
     Times out;
     out.communicating =
