@@ -19,13 +19,13 @@ HostCopy host_update(const StepCosts& step, int device) {
 NodeIndex HostOffload::copy(std::uint32_t device, StepStream stream, Category category,
                             std::string_view name, HostCopy what, std::optional<NodeIndex> after,
                             std::uint32_t instance) {
-  Operation operation{.kind = what.over == HostResource::memory ? NodeKind::host : NodeKind::copy,
-                      .category = index(category),
-                      .name = builder_.intern(name),
-                      .parts = {{.what = what}}};
+  const Operation operation{
+      .kind = what.over == HostResource::memory ? NodeKind::host : NodeKind::copy,
+      .category = index(category),
+      .name = builder_.intern(name),
+      .parts = {{.what = what}}};
   const Picoseconds time = step_.at(static_cast<int>(device)).price(operation.parts);
-  const NodeSpec spec{builder_.intern(std::move(operation)), orrery::stream(device, stream), time,
-                      instance};
+  const NodeSpec spec{builder_.intern(operation), orrery::stream(device, stream), time, instance};
   return after ? builder_.add(spec, {*after}) : builder_.add(spec);
 }
 

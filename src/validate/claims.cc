@@ -12,7 +12,8 @@ namespace orrery {
 namespace {
 
 // As it is written: the claim, and the specifications that its figure is predicted of.
-struct WrittenClaim : Claim {
+struct WrittenClaim {
+  Claim claim;
   Value specification;
   Value than;
 };
@@ -40,7 +41,7 @@ Result<WrittenClaim> read_claim(const Value& v) {
       plain.set(key, member);
     }
   }
-  ORRERY_TRY(static_cast<Claim&>(out), kTable.read(plain));
+  ORRERY_TRY(out.claim, kTable.read(plain));
   return out;
 }
 
@@ -122,7 +123,8 @@ Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Cat
   }
   std::vector<JudgedClaim> out;
   for (const Value& item : list->items()) {
-    ORRERY_TRY(const WrittenClaim claim, at(claims.name, read_claim(item)));
+    ORRERY_TRY(const WrittenClaim written, at(claims.name, read_claim(item)));
+    const Claim& claim = written.claim;
     JudgedClaim judged{.claim = claim, .predicted = {}, .holds = {}};
     const std::string name = claims.name + ": " + claim.strategy;
     if (claim.not_predicted.empty()) {
@@ -130,10 +132,10 @@ Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Cat
         return bad_input("has no figure with a published value above 0", name,
                          "give them, or not_predicted: why");
       }
-      ORRERY_TRY(const Estimate own, predicted(claim.specification, name, catalog));
+      ORRERY_TRY(const Estimate own, predicted(written.specification, name, catalog));
       std::optional<Estimate> base;
-      if (claim.than.kind() == Value::Kind::map) {
-        ORRERY_TRY(base, predicted(merged(claim.specification, claim.than), name, catalog));
+      if (written.than.kind() == Value::Kind::map) {
+        ORRERY_TRY(base, predicted(merged(written.specification, written.than), name, catalog));
       }
       if (!base && needs_baseline(*claim.figure)) {
         return bad_input("a ratio needs a baseline", name, "give than");
