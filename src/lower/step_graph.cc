@@ -8,7 +8,6 @@
 #include "lower/host_offload.h"
 #include "lower/paired_pass.h"
 #include "lower/pass_builder.h"
-#include "lower/price.h"
 #include "lower/shard_communication.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
@@ -94,9 +93,6 @@ class StepBuilder {
     RankParameters trained;
   };
 
-  [[nodiscard]] std::size_t held(std::uint32_t device, std::size_t chunk) const {
-    return device * static_cast<std::size_t>(pipeline_.chunks_held) + chunk;
-  }
   [[nodiscard]] const VirtualStage& stage(std::uint32_t device, std::size_t chunk) const {
     return step_.stages[pipeline_.stage_of(device, chunk)];
   }
