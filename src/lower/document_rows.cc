@@ -8,8 +8,9 @@
 namespace orrery {
 namespace {
 
-constexpr double kSampledRows = 512;         // of the sample
-constexpr std::size_t kMostRingRanks = 128;  // whose steps are told apart
+constexpr double kSampledRows = 512;            // of the sample
+constexpr std::size_t kMostRingRanks = 128;     // whose steps are told apart
+constexpr std::size_t kMostSampledRows = 8192;  // of documents far longer than a row
 constexpr double kFewestDocuments = 1024;
 constexpr double kMostDocuments = 262'144;
 constexpr std::size_t kGridCells = 256;  // of the grid of a sum
@@ -56,7 +57,7 @@ std::vector<std::vector<double>> cut_stream(const std::vector<double>& lengths, 
   std::vector<std::vector<double>> out(1);
   double space = row;
   for (double left : lengths) {
-    while (left > 0) {
+    while (left > 0 && out.size() <= kMostSampledRows) {
       const double piece = std::min(left, space);
       out.back().push_back(piece);
       left -= piece;

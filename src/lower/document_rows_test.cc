@@ -92,6 +92,11 @@ TEST(DocumentRows, ZigzagIsUnevenUnderADocumentMask) {
   EXPECT_NEAR(uneven(ContextBalance::zigzag, true), (2 + 2) / 2.5, 1e-9);
 }
 
+TEST(DocumentRows, DocumentsFarLongerThanARowAreSampled) {
+  const DocumentRows rows({.lengths = {{kMaxDocument}}}, 1024);
+  EXPECT_NEAR(rows.unevenness(kWhole, {.replicas = 8}), 1, 0.01);
+}
+
 TEST(DocumentRows, MoreReplicasWaitLongerAndMoreRowsEvenOut) {
   const DocumentRows rows({.lengths = {{128, 60}, {1024, 30}, {8192, 10}}}, 8192);
   EXPECT_NEAR(rows.unevenness(kWhole, {}), 1, 0.01);
