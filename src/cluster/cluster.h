@@ -39,8 +39,8 @@ struct Site {
   Accelerator accelerator;
   std::int64_t accelerators_per_node = 0;
   std::vector<FabricLevel> levels;
-  NodeHost host;
-  std::optional<HostPath> host_path;
+  NodeHost host = {};
+  std::optional<HostPath> host_path = {};
   bool operator==(const Site&) const = default;
 };
 const Fields<Site>& fields_of(const Site*);

@@ -75,6 +75,7 @@ TEST(Traffic, OfSitesThatDifferIsCountedAtEach) {
                                     .accelerator = first.accelerator,
                                     .accelerators_per_node = first.accelerators_per_node,
                                     .levels = first.levels,
+                                    .host = first.host,
                                     .host_path = first.host_path}};
     const auto step = predict(apart, catalog());
     ASSERT_TRUE(step) << step.error().text();

@@ -29,6 +29,7 @@ Cluster told_apart(Cluster two_sites) {
                                      .accelerator = two_sites.accelerator,
                                      .accelerators_per_node = two_sites.accelerators_per_node,
                                      .levels = two_sites.levels,
+                                     .host = two_sites.host,
                                      .host_path = two_sites.host_path});
   EXPECT_TRUE(check(two_sites)) << check(two_sites).error().text();
   return two_sites;

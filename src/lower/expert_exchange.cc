@@ -18,8 +18,7 @@ constexpr Bytes kScaled8Bits{1 + 4.0 / 128};
 
 double top_k_of(const Operator& op) { return std::max(1.0, op.rows.factor); }
 
-ExpertGroups limit_of(const Operator& op, const Plan& plan) {
-  if (plan.dispatch_format != NumberFormat::fp8) return {};
+ExpertGroups limit_of(const Operator& op) {
   if (op.expert_groups <= 1 || op.chosen_groups < 1) return {};
   return {op.expert_groups, op.chosen_groups};
 }
@@ -54,7 +53,7 @@ Communication token_communication(const Block& block, const Operator& op,
   if (setting.plan.dispatch != ExpertDispatch::all_to_all) {
     const double top_k = top_k_of(op);
     out.tokens = TokenExchange{rows / top_k,      row,  top_k,
-                               experts_of(block), away, limit_of(op, setting.plan)};
+                               experts_of(block), away, limit_of(op)};
   }
   return out;
 }
@@ -65,7 +64,7 @@ OperatorWork permutation_work(const Block& block, const Operator& op, const Bloc
   const double ranks = setting.binding.ep;
   if (ranks <= 1) return {1 + 1 / top_k, 1};
   if (setting.plan.dispatch == ExpertDispatch::deduplicated) {
-    return {1 + distinct_units(ranks, experts, top_k, limit_of(op, setting.plan)) / top_k, 1};
+    return {1 + distinct_units(ranks, experts, top_k, limit_of(op)) / top_k, 1};
   }
   if (experts <= ranks) return {1 + 1 / top_k, 1};
   return {3 + 1 / top_k, 2};

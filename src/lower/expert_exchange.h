@@ -15,8 +15,8 @@
 // `dispatch_format=fp8` sends tokens, and gradients of what the experts return, in 8 bits with a scale
 // of 4 bytes for 128 elements; what experts return travels in 16 (arXiv 2412.19437 s.3.3). The cast is
 // that of the operands of the products, before the exchange instead of behind it.
-// With it the groups of experts that a model's routing is limited to count (num_groups, top_groups),
-// as in DeepSeek's own kernels; steps measured with other software are fitted without that limit.
+// Where a model's routing is limited to some groups of its experts (num_groups, top_groups), a token
+// reaches fewer ranks and nodes (cost/collective/token_exchange.h).
 // Not modelled: padding of each expert's rows, synchronising calls of the host that read counts.
 #pragma once
 
