@@ -11,8 +11,8 @@ void visit_blocks(const StepCosts& step, int device, Visit visit) {
   for (int c = 0; c < step.chunks_held(); ++c) {
     const VirtualStage& stage = step.chunk(device, c);
     for (std::size_t l = 0; l < stage.layers; ++l) visit(step.block(stage, l));
-    if (stage.embedding) visit(step.kept->embedding);
-    if (stage.head) visit(step.kept->head);
+    if (stage.embedding) visit(step.at(device).kept->embedding);
+    if (stage.head) visit(step.at(device).kept->head);
   }
 }
 

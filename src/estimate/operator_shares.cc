@@ -21,14 +21,24 @@ class SharesOfStep {
 
   OperatorShares read() {
     const Model& model = step_.model();
-    const ModelCosts& costs = *step_.costs.kept;
-    std::vector<std::int64_t> count(model.blocks.size(), 0);
-    for (const std::uint16_t block : model.layers) ++count[block];
-    add(model.embedding, costs.embedding, 1);
-    for (std::size_t i = 0; i < count.size(); ++i) {
-      add(model.blocks[i], costs.blocks[i], count[i]);
+    struct Layers {
+      const BlockCost* cost = nullptr;
+      std::int64_t count = 0;
+    };
+    std::map<std::pair<std::size_t, std::uint16_t>, Layers> layers;  // by site and block
+    for (const VirtualStage& stage : step_.costs.stages) {
+      const ModelCosts& costs = *step_.costs.at(stage).kept;
+      if (stage.embedding) add(model.embedding, costs.embedding, 1);
+      if (stage.head) add(model.head, costs.head, 1);
+      for (std::size_t l = 0; l < stage.layers; ++l) {
+        const std::uint16_t block = model.layers[stage.first_layer + l];
+        Layers& alike = layers[{stage.site, block}];
+        alike = {&costs.blocks[block], alike.count + 1};
+      }
     }
-    add(model.head, costs.head, 1);
+    for (const auto& [layer, alike] : layers) {
+      add(model.blocks[layer.second], *alike.cost, alike.count);
+    }
     OperatorShares out;
     Seconds all;
     for (const auto& [key, share] : found_) all += share.time;

@@ -158,6 +158,8 @@ std::optional<LawFit> law_of_kind(const FittedNumber& number, double spread,
     }
   }
   const TimeLaw sampled{.law = TimeForm::sampled, .samples = quantiles(kQuantiles)};
+  // Rarer times than the quantiles show leave nothing that varies.
+  if (sampled.samples.front() == sampled.samples.back()) return std::nullopt;
   return LawFit{sampled, kolmogorov_smirnov(sampled, some)};
 }
 
@@ -384,7 +386,8 @@ Result<FittedSpreads> fitted_spreads(const DurationSamples& samples, const Varia
     kind.value = std::round(kind.value * 1e6) / 1e6;
     if (auto set = with_settings(v, fmt::format("{}={}", kind.key, kind.value))) {
       v = std::move(*set);
-      if (auto* const law = law_named(v, kind.key)) {
+      auto* const law = law_named(v, kind.key);
+      if (law != nullptr && kind.kept_because.empty()) {
         *law = kind.law ? std::optional(kind.law->law) : std::nullopt;
       }
     } else {

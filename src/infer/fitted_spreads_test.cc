@@ -128,6 +128,26 @@ TEST(FittedSpreads, GiveAKindTheLawOfItsFactors) {
   }
 }
 
+// What is kept keeps its law, and times that all but a few share have none.
+TEST(FittedSpreads, WriteWhatAForecastCanDraw) {
+  Variability kept;
+  kept.name = "kept";
+  kept.products.spatial = 0.1;
+  kept.products.spatial_law = TimeLaw{.law = TimeForm::gamma, .mean = Seconds(1), .shape = 9};
+  DurationSamples samples;
+  samples.signatures.push_back({SampledWork::pass, "forward", "stage 0", true});
+  for (std::int32_t s = 0; s < 1000; ++s) {
+    samples.samples.push_back({0, 0, s, s % 500 == 7 ? 2e-5 : 5e-6, false});
+  }
+  samples.steps = 1000;
+  const auto fitted = fitted_spreads(samples, kept, "recorded", "file");
+  ASSERT_TRUE(fitted);
+  EXPECT_EQ(fitted->variability.products.spatial_law, kept.products.spatial_law);
+  EXPECT_GT(fitted->variability.products.temporal, 0);
+  EXPECT_FALSE(fitted->variability.products.temporal_law);
+  EXPECT_TRUE(check(fitted->variability));
+}
+
 TEST(OtsuThreshold, PartsWaitingFromTransfersAndLeavesOneRegimeWhole) {
   std::vector<double> one;
   std::vector<double> two;

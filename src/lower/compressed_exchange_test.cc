@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "lower/price.h"
 #include "lower/random_plan.h"
@@ -87,6 +88,25 @@ TEST(CompressedExchange, LocalStepsAverageOnceInH) {
   EXPECT_NEAR(static_cast<double>(stage_memory(local.costs, 0).optimizer_states) /
                   static_cast<double>(stage_memory(every.costs, 0).optimizer_states),
               20.0 / 12, 1e-6);
+}
+
+// In a step nothing leaves a copy: neither gradients of experts nor those in few bits, nor the norm.
+TEST(CompressedExchange, LocalStepsStayInACopy) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"zero=1", "gpt-3-1.3b"},
+      {"zero=3,quantized_gradients=on", "gpt-3-1.3b"},
+      {"zero=1,ep=4", "mixtral-8x7b"},
+      {"zero=3,ep=8", "mixtral-8x7b"}};
+  for (const auto& [plan, model] : cases) {
+    const std::string local = std::string(plan) + ",shard_group=8,local_steps=100";
+    const ComparedPlan p(local.c_str(), model);
+    const RankParameters some = {.dense = 1e9, .expert = p.c.model.experts > 0 ? 1e9 : 0};
+    EXPECT_EQ(p.between_nodes(p.costs.reduce_parts(some)), 0) << local;
+    EXPECT_EQ(p.between_nodes(p.costs.gradient_norm_parts()), 0) << local;
+    const OperationParts outer = p.costs.outer_parts();
+    EXPECT_EQ(outer.size(), p.c.model.experts > 0 ? 3U : 2U) << local;
+    EXPECT_GT(p.between_nodes({outer.front()}), 0) << local;
+  }
 }
 
 TEST(CompressedExchange, AveragingBesideTheStepIsHidden) {

@@ -187,10 +187,11 @@ TEST(DivisionBySpeed, GivesTheFasterSiteMoreLayers) {
   c.plan.layers = layers;
   const Picoseconds divided = Step(c, c.cluster).time();
   EXPECT_LT(divided, even.time());
-  // No other division is faster, for one stage never waits.
+  // No division is faster by a hundredth: what is balanced is the busy time of stages, and a step also
+  // fills and drains.
   for (const std::int64_t first : {layers[0] - 1, layers[0] + 1}) {
     c.plan.layers = {first, 32 - first};
-    EXPECT_GE(Step(c, c.cluster).time(), divided) << first;
+    EXPECT_GE(1.01 * Step(c, c.cluster).time(), divided) << first;
   }
 }
 

@@ -111,7 +111,8 @@ std::vector<std::int64_t> mesh_key(const Plan& plan) {
                                    head_ranks(plan),
                                    static_cast<std::int64_t>(plan.context_placement),
                                    plan.towers,
-                                   plan.secondary_shard};
+                                   plan.secondary_shard,
+                                   static_cast<std::int64_t>(plan.local_steps > 1)};
   for (const MeshAxis axis : plan.placement) key.push_back(static_cast<std::int64_t>(axis));
   return key;
 }
@@ -222,6 +223,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.ep);
   append(key, groups.etp);
   append(key, groups.tower);
+  append(key, groups.expert_shard);
   RowDivision rows;
   if (documents_) {
     rows = this->rows(plan);

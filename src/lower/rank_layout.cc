@@ -87,7 +87,11 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t shard = plan.shard_group > 0 ? plan.shard_group : dense;
   const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
   const std::int64_t expert = plan.tp * dense / (etp * plan.ep);
-  const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(shard, expert) : expert;
+  // Of the replicas of an expert, those that share its state; where copies of the model take local
+  // steps, those of one copy.
+  const std::int64_t expert_limit =
+      plan.local_steps > 1 ? std::max<std::int64_t>(1, plan.tp * shard / (etp * plan.ep)) : shard;
+  const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(expert_limit, expert) : expert;
 
   RankLayout out;
   const auto add = [&](std::string_view label, GroupShape& shape, std::vector<Span> spans) {

@@ -53,11 +53,11 @@ const ShardCommunication& ShardCommunications::of(ShardCommunication& known, con
     const double parameters = cost.trained.all() + cost.frozen.all();
     return buffer_copy(costs, "copy gathered weights", costs.copied_gathered(parameters, pass));
   };
-  const OperationParts once = gathered(Gather::forward);
-  OperationParts twice = once;
-  twice.insert(twice.end(), once.begin(), once.end());
-  known = {.gather = gather(costs, once),
-           .gather_again = gather(costs, gathered(Gather::backward)),
+  const OperationParts again = gathered(Gather::backward);
+  OperationParts twice = again;
+  twice.insert(twice.end(), again.begin(), again.end());
+  known = {.gather = gather(costs, gathered(Gather::forward)),
+           .gather_again = gather(costs, again),
            .reduce = reduction(
                costs, with_listing(costs.reduce_parts(cost.trained), cost.trained_tensors)),
            .gather_twice = gather(costs, std::move(twice)),

@@ -116,7 +116,9 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
                     const UnitParameters& layer, const UnitParameters& chunk, double second) {
   const double all = in.trained.all() + in.frozen.all();
   // Shards of the gradients come to be behind the last microbatch, and the rest goes.
-  const double unowned = in.trained.all() - in.trained.sharded(in.dense_shard, in.expert_shard);
+  const double owned =
+      in.optimizer_outside ? 0 : in.trained.sharded(in.dense_shard, in.expert_shard);
+  const double unowned = in.trained.all() - owned;
   double gradients = 0;
   switch (moves.gradients) {
     case ShardMove::each_pass:
@@ -243,7 +245,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     in.activations = std::min(in.activations, fullest.two_blocks());
   }
   double unsharded = 0;
-  if (in.dense_shard > 1 || in.expert_shard > 1 || in.weights_outside) {
+  if (in.dense_shard > 1 || in.expert_shard > 1 || in.optimizer_outside) {
     const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
     if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk, second);
   }

@@ -235,6 +235,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   StepCosts out =
       devices.empty() ? *std::ranges::max_element(sites, {}, lower_bound) : sites.front();
   out.plan = plan;
+  for (const StepCosts& site : sites) out.outer = std::max(out.outer, site.outer);
   out.sites = std::move(sites);
   if (!devices.empty()) take_stages(out, std::move(devices));
   if (out.gradient_norm > Picoseconds(0)) out.gradient_norm = out.price(out.gradient_norm_parts());

@@ -499,7 +499,7 @@ class StepBuilder {
       const bool overlaps = step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction;
       const bool moves = replicated_ || sends_gradients();
       if (moves && step_.passes.backward && !overlaps) reduce(held(d).trained);
-      if (replicated_ && step_.vocabulary.trained.dense > 0 && overlaps) {
+      if (moves && step_.passes.backward && step_.vocabulary.trained.dense > 0 && overlaps) {
         reduce(step_.vocabulary.trained);
       }
       NodeIndex last = device.waits_at_end.value_or(*device.last);

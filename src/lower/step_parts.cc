@@ -82,9 +82,11 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
     visit(communication(CollectiveKind::all_to_all, StepGroup::secondary, narrow), Rounding::own);
     visit(communication(CollectiveKind::all_to_all, StepGroup::secondary_peers, narrow / node),
           Rounding::with_previous);
-    visit(communication(CollectiveKind::all_reduce, StepGroup::replica_copies,
-                        of_dense / layout.dense_shard.size),
-          Rounding::with_previous);
+    if (copies_agree) {
+      visit(communication(CollectiveKind::all_reduce, StepGroup::replica_copies,
+                          of_dense / layout.dense_shard.size),
+            Rounding::with_previous);
+    }
   } else {
     reduce(of_dense, StepGroup::replicas, StepGroup::replica_copies, layout.dense_shard.size);
   }
@@ -231,7 +233,12 @@ OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {
 }
 
 OperationParts StepCosts::gradient_norm_parts() const {
-  return {{.what = communication(CollectiveKind::all_reduce, StepGroup::world, Bytes(4))}};
+  const auto reduced = [](StepGroup group) -> OperationPart {
+    return {.what = communication(CollectiveKind::all_reduce, group, Bytes(4))};
+  };
+  if (plan.local_steps == 1) return {reduced(StepGroup::world)};
+  // The ranks of one copy alone.
+  return {reduced(StepGroup::tensor), reduced(StepGroup::stages), reduced(StepGroup::replicas)};
 }
 
 OperationParts StepCosts::tied_embedding_parts() const {
@@ -240,14 +247,24 @@ OperationParts StepCosts::tied_embedding_parts() const {
 }
 
 OperationParts StepCosts::outer_parts() const {
-  double most = 0;  // parameters of the device that owns most
-  for (int d = 0; d < shape.devices; ++d) most = std::max(most, owned(*this, held(d).trained));
+  RankParameters most;  // of the device that owns most
+  for (int d = 0; d < shape.devices; ++d) {
+    const RankParameters trained = held(d).trained;
+    if (owned(*this, trained) > owned(*this, most)) most = trained;
+  }
   const auto steps = static_cast<double>(plan.local_steps);
-  Communication average = communication(CollectiveKind::all_reduce, StepGroup::replica_copies,
-                                        element_size(NumberFormat::fp32) * most);
-  average.times = 1 / steps;
-  return {{.what = average},
-          {.what = memory_bound(7 * element_size(NumberFormat::fp32) * most / steps)}};
+  OperationParts out;
+  const auto average = [&](StepGroup copies, RankParameters parameters) {
+    Communication c = communication(CollectiveKind::all_reduce, copies,
+                                    element_size(NumberFormat::fp32) * owned(*this, parameters));
+    c.times = 1 / steps;
+    out.push_back({.what = c});
+  };
+  average(StepGroup::replica_copies, {.dense = most.dense});
+  if (most.expert > 0) average(StepGroup::expert_replica_copies, {.expert = most.expert});
+  out.push_back(
+      {.what = memory_bound(7 * element_size(NumberFormat::fp32) * owned(*this, most) / steps)});
+  return out;
 }
 
 OperationParts StepCosts::optimizer_parts(int device) const {

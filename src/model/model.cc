@@ -30,6 +30,11 @@ double trained_parameters(const Model& model) {
              [](const Operator& op) { return op.frozen || op.auxiliary ? 0 : op.parameters; });
 }
 
+double expert_parameters(const Model& model) {
+  return sum(model, [](const Operator& op) {
+    return !op.auxiliary && op.parameter_axis == LogicalAxis::experts ? op.parameters : 0;
+  });
+}
 double active_parameters(const Model& model) {
   const double share = model.experts > 0 ? static_cast<double>(model.experts_of_a_token) /
                                                static_cast<double>(model.experts)

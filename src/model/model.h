@@ -56,6 +56,7 @@ struct Model {
 double parameters(const Model& model);
 double trained_parameters(const Model& model);  // all of them, or those of adapters
 double active_parameters(const Model& model);
+double expert_parameters(const Model& model);  // that expert parallelism divides
 
 // Model FLOPs of one sequence, forward and, if the workload has one, backward: every matrix product
 // and attention, embedding look-up and gradients of frozen weights excluded, logits included, no

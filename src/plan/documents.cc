@@ -71,6 +71,9 @@ Result<std::vector<DocumentLength>> read_document_lengths(std::string_view text,
 std::vector<std::string> document_problems(const Documents& documents,
                                            std::int64_t sequence_length) {
   std::vector<std::string> out;
+  if (sequence_length < 1) {
+    return {fmt::format("documents: rows of {} tokens hold none", sequence_length)};
+  }
   if (documents.lengths.size() > kMaxDocumentLengths) {
     return {fmt::format("documents: {} different lengths are more than {}",
                         documents.lengths.size(), kMaxDocumentLengths)};

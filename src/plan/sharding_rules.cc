@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/model.h"
 #include "schedule/schedule.h"
 #include "units/quantity_text.h"
 
@@ -12,17 +13,23 @@ namespace {
 
 using Reasons = std::vector<std::string>;
 
-// Bytes of the optimizer's states that all ranks of a node hold together. Layers are taken to be
+// Parameters times their copies that all ranks of a node hold together. Layers are taken to be
 // divided evenly.
-Bytes states_of_node(const JudgedPlan& judged, Bytes of_parameter) {
+double held_by_node(const JudgedPlan& judged, double parameters, double of_experts) {
   const Plan& plan = judged.plan;
-  const auto replicas = static_cast<double>(plan.dp * plan.cp);
-  const double copies = plan.zero == 0          ? replicas
-                        : plan.shard_group == 0 ? 1
-                                                : replicas / static_cast<double>(plan.shard_group);
+  const std::int64_t etp =
+      plan.ep > 1 || plan.etp > 0 ? std::max<std::int64_t>(1, plan.etp) : plan.tp;
+  const auto copies = [&](std::int64_t replicas) {
+    if (plan.zero == 0) return static_cast<double>(replicas);
+    if (plan.shard_group == 0) return 1.0;
+    return std::max(1.0, static_cast<double>(replicas) / static_cast<double>(plan.shard_group));
+  };
+  const double dense = copies(plan.dp * plan.cp);
+  const double expert =
+      copies(std::max<std::int64_t>(1, plan.tp * plan.dp * plan.cp / (etp * plan.ep)));
   const auto ranks = static_cast<double>(judged.cluster.accelerators);
   const auto in_node = std::min(ranks, static_cast<double>(judged.cluster.accelerators_per_node));
-  return of_parameter * (trained_parameters(judged.model) * copies * in_node / ranks);
+  return ((parameters - of_experts) * dense + of_experts * expert) * in_node / ranks;
 }
 
 }  // namespace
@@ -62,6 +69,19 @@ Reasons offload_problems(const JudgedPlan& judged) {
   if (judged.model.tables > 0) {
     out.push_back("offloading of embedding tables is not modelled; " + model.name + " has some");
   }
+  if (!cluster.further_sites.empty()) {
+    out.emplace_back("offloading is not modelled where sites differ: use sites that are alike");
+  }
+  if (plan.local_steps > 1) {
+    out.emplace_back("offloading and local_steps are not modelled together: use one of them");
+  }
+  const auto schedule = find_schedule(plan.schedule.empty() ? "1f1b" : plan.schedule);
+  if (plan.offload_activations && schedule &&
+      ((*schedule)->pairs_passes || (*schedule)->splits_backward)) {
+    out.push_back(fmt::format(
+        "offload_activations needs whole passes, which {} divides or pairs: use schedule=1f1b",
+        (*schedule)->name));
+  }
   const NodeHost& host = cluster.host;
   const auto unknown = [&](std::string_view what, std::string_view field, std::string_view value) {
     out.push_back(
@@ -87,12 +107,18 @@ Reasons offload_problems(const JudgedPlan& judged) {
   if (!out.empty()) return out;
   // 16-bit weights and gradients stay beside the states that the processor works on.
   const Bytes narrow = tensor_element_size(training.precision);
+  // Adapters are of products that experts do not divide.
+  const double trained_experts =
+      trained_parameters(model) < parameters(model) ? 0 : expert_parameters(model);
   const auto held = [&](Offload where) {
-    Bytes sum;
-    if (plan.offload_optimizer == where) sum += optimizer_state(training);
-    if (plan.offload_parameters == where) sum += narrow;
-    if (where == Offload::cpu && states) sum += element_size(training.gradients);
-    return states_of_node(judged, sum);
+    Bytes of_trained;
+    if (plan.offload_optimizer == where) of_trained += optimizer_state(training);
+    if (where == Offload::cpu && states) of_trained += element_size(training.gradients);
+    Bytes sum = of_trained * held_by_node(judged, trained_parameters(model), trained_experts);
+    if (plan.offload_parameters == where) {
+      sum += narrow * held_by_node(judged, parameters(model), expert_parameters(model));
+    }
+    return sum;
   };
   const Bytes in_memory = held(Offload::cpu);
   if (host.memory && in_memory > *host.memory) {

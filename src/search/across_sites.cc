@@ -58,6 +58,9 @@ SearchSpace only(const Plan& plan, SearchSpace space) {
   space.context_parallel = {plan.context_parallel};
   space.schedules = {plan.schedule};
   space.placements = {plan.placement};
+  space.table_sharding = {plan.table_sharding};
+  space.towers = {plan.towers};
+  space.codec = {plan.codec};
   return space;
 }
 
@@ -74,6 +77,7 @@ constexpr std::array kChoices = {
            [](Plan& to, const Plan& from) {
              to.placement = from.placement;
              to.layers = from.layers;
+             to.site_microbatches = from.site_microbatches;
            }},
     Choice{"schedule",
            [](SearchSpace& s, const SearchSpace& all) {
@@ -84,10 +88,14 @@ constexpr std::array kChoices = {
              to.schedule = from.schedule;
              to.chunks = from.chunks;
              to.layers = from.layers;
+             to.site_microbatches = from.site_microbatches;
            }},
     Choice{"micro_batch",
            [](SearchSpace& s, const SearchSpace& all) { s.micro_batch = all.micro_batch; },
-           [](Plan& to, const Plan& from) { to.micro_batch = from.micro_batch; }},
+           [](Plan& to, const Plan& from) {
+             to.micro_batch = from.micro_batch;
+             to.site_microbatches = from.site_microbatches;
+           }},
     Choice{"zero",
            [](SearchSpace& s, const SearchSpace& all) {
              s.zero = all.zero;
@@ -122,6 +130,7 @@ constexpr std::array kChoices = {
              to.etp = from.etp;
              to.sequence_parallel = from.sequence_parallel;
              to.layers = from.layers;
+             to.site_microbatches = from.site_microbatches;
            }},
 };
 

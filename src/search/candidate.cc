@@ -260,7 +260,10 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
           for (const std::int64_t ep : space.ep) {
             for (const std::int64_t micro_batch : space.micro_batch) {
               if (micro_batch < 1 || ep < 1) continue;
-              if (scenario.training.global_batch % (dp * micro_batch) != 0) continue;
+              if (scenario.plan.site_microbatches.empty() &&
+                  scenario.training.global_batch % (dp * micro_batch) != 0) {
+                continue;
+              }
               Candidate c;
               c.tp = static_cast<std::uint32_t>(tp);
               c.cp = static_cast<std::uint32_t>(cp);
@@ -462,12 +465,14 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   }
   if (free("ulysses") && plan.cp > 1 && plan.context_parallel != ContextParallel::all_to_all) {
     for (const std::int64_t heads : divisors(plan.cp, plan.cp)) {
+      // What then means nothing takes its default, unless it is stated.
+      const bool no_ring = heads == plan.cp;
+      if (no_ring && !free("context_balance")) continue;
+      if ((no_ring || heads == 1) && !free("context_placement")) continue;
       with([&](Plan& p) {
         p.ulysses = heads;
-        if (ring_ranks(p) == 1) p.context_balance = ContextBalance::zigzag;
-        if (ring_ranks(p) == 1 || heads == 1) {
-          p.context_placement = ContextPlacement::head_first;
-        }
+        if (no_ring) p.context_balance = ContextBalance::zigzag;
+        if (no_ring || heads == 1) p.context_placement = ContextPlacement::head_first;
       });
     }
   }
