@@ -46,7 +46,7 @@ class Strategies {
     out_.push_back({"document_wait",
                     "E[max over replicas of the pairs of their rows between two waits, each of its "
                     "busiest context-parallel rank] / mean",
-                    fmt::format("{} replicas, {} rows between two waits, {} ranks a row",
+                    fmt::format("{} replicas, rows between two waits: {}, ranks of a row: {}",
                                 division.replicas, division.together, division.pieces),
                     fmt::format("{:.3f}", rows->unevenness(attention, division)),
                     "lower/document_rows.h"});

@@ -21,8 +21,8 @@
 //                        maximum's by F(x)^n
 //
 // An uneven rank is priced as one with proportionally more pairs. Not modelled: uneven microbatches
-// inside a pipeline, steps of a ring of more than 128 ranks or under a window, a batch that is sorted or balanced by length, padding of a document to a
-// multiple of the ranks.
+// inside a pipeline, steps of a ring of more than 128 ranks or under a window, a batch that is
+// sorted or balanced by length, padding of a document to a multiple of the ranks.
 #pragma once
 
 #include <compare>

@@ -177,7 +177,7 @@ class Reader {
   // Techniques outside the model.
   Because modelled() {
     if (!row_.offload.empty() && row_.offload != "none") {
-      return "offload to host memory (" + row_.offload + ") is not modelled";
+      return "offload to host memory (" + row_.offload + ") is not read from measured rows";
     }
     if (row_.token_drop == "yes") return "dropping tokens of full experts is not modelled";
     if (row_.vocabulary_method == "interlaced") {

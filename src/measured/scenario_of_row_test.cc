@@ -323,7 +323,7 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "pipemare"; })),
             "schedule pipemare is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.offload = "activations"; })),
-            "offload to host memory (activations) is not modelled");
+            "offload to host memory (activations) is not read from measured rows");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.token_drop = "yes"; })),
             "dropping tokens of full experts is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.vocabulary_method = "interlaced"; })),
