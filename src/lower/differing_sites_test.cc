@@ -240,7 +240,7 @@ TEST(SiteRules, SayWhichNumbersOfMicrobatchesAreNone) {
   EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=48+0"),
             "site_microbatches 0 is outside 1 to 1000000");
   EXPECT_EQ(problem(kOn, "tp=8,site_microbatches=24"),
-            "site_microbatches lists 1 sites, the cluster has 2");
+            "site_microbatches has 1 value, the cluster has 2 sites");
   EXPECT_EQ(problem(kOn, "tp=4,pp=6,site_microbatches=24+12"),
             "site_microbatches needs sites that differ, and dp outermost in the placement");
   EXPECT_EQ(problem("h100-sxm:48", "tp=8,site_microbatches=24+12"),

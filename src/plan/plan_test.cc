@@ -366,16 +366,25 @@ TEST(PlanRules, WhatLiesOutsideNeedsAPlaceAndARate) {
               testing::HasSubstr("host: {memory_bandwidth: 400 GB/s} in the cluster"));
   host.memory_bandwidth = 400 * giga;
   // 16 bytes (states 12, gradients 4) of each of 175 G parameters are 2.8 TB (2.54 TiB) in one node.
-  EXPECT_THAT(said(cpu, host),
-              testing::AllOf(testing::HasSubstr("host memory does not hold the 2.54 TiB"),
-                             testing::HasSubstr("offload_optimizer=nvme works")));
+  EXPECT_THAT(
+      said(cpu, host),
+      testing::AllOf(testing::HasSubstr("host memory does not hold the 2.54 TiB"),
+                     testing::HasSubstr(
+                         "; use offload_optimizer=nvme if the nodes have storage, or more nodes")));
   const char* nvme = "zero=3,offload_optimizer=nvme,offload_parameters=nvme";
   EXPECT_THAT(said(nvme, host), testing::HasSubstr("nvme needs storage in the nodes"));
   host.local_storage = 2 * tera;
   host.storage_read = host.storage_write = 25 * giga;
-  EXPECT_THAT(said(nvme, host), testing::HasSubstr("of storage do not hold the 2.22 TiB"));
+  EXPECT_THAT(
+      said(nvme, host),
+      testing::HasSubstr("of storage does not hold the 2.22 TiB of its ranks; use more nodes"));
   host.local_storage = 30 * tera;
   EXPECT_EQ(said(nvme, host), "");
+  host.memory = 0.1 * tera;
+  EXPECT_THAT(said("zero=0,offload_optimizer=nvme", host),
+              testing::HasSubstr("; use zero=3 or more nodes"));
+  EXPECT_THAT(said("zero=3,offload_optimizer=nvme,offload_parameters=cpu", host),
+              testing::HasSubstr("; use offload_parameters=nvme or more nodes"));
   EXPECT_THAT(said("pp=8,zero=1,offload_activations=on", host),
               testing::HasSubstr("offload_activations and pp 8 are not modelled together"));
 }

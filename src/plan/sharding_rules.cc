@@ -122,17 +122,19 @@ Reasons offload_problems(const JudgedPlan& judged) {
   };
   const Bytes in_memory = held(Offload::cpu);
   if (host.memory && in_memory > *host.memory) {
-    out.push_back(
-        fmt::format("a node's {} of host memory does not hold the {} of its ranks; {} works where "
-                    "it has storage, "
-                    "or more nodes",
-                    to_text(*host.memory), to_text(in_memory),
-                    plan.offload_optimizer == Offload::cpu ? "offload_optimizer=nvme" : "zero=3"));
+    const char* rather = plan.offload_optimizer == Offload::cpu
+                             ? "offload_optimizer=nvme if the nodes have storage, or "
+                         : plan.offload_parameters == Offload::cpu ? "offload_parameters=nvme or "
+                         : plan.zero == 0                          ? "zero=3 or "
+                                                                   : "";
+    out.push_back(fmt::format(
+        "a node's {} of host memory does not hold the {} of its ranks; use {}more nodes",
+        to_text(*host.memory), to_text(in_memory), rather));
   }
   const Bytes on_storage = held(Offload::nvme);
   if (storage && on_storage > *host.local_storage) {
     out.push_back(
-        fmt::format("a node's {} of storage do not hold the {} of its ranks; more nodes do",
+        fmt::format("a node's {} of storage does not hold the {} of its ranks; use more nodes",
                     to_text(*host.local_storage), to_text(on_storage)));
   }
   return out;

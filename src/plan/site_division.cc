@@ -56,8 +56,9 @@ std::vector<std::string> share_problems(const Cluster& cluster, const Training& 
     return {"site_microbatches needs sites that differ, and dp outermost in the placement"};
   }
   if (plan.site_microbatches.size() != sites) {
-    return {fmt::format("site_microbatches lists {} sites, the cluster has {}",
-                        plan.site_microbatches.size(), sites)};
+    return {fmt::format("site_microbatches has {} {}, the cluster has {} sites",
+                        plan.site_microbatches.size(),
+                        plan.site_microbatches.size() == 1 ? "value" : "values", sites)};
   }
   std::int64_t sequences = 0;
   for (std::size_t site = 0; site < sites; ++site) {
