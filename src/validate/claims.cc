@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "estimate/estimate.h"
@@ -15,7 +17,7 @@ namespace {
 struct WrittenClaim {
   Claim claim;
   Value specification;
-  Value than;
+  std::optional<Value> than;
 };
 
 Result<WrittenClaim> read_claim(const Value& v) {
@@ -83,19 +85,39 @@ double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) 
       return own.tokens_per_second / own.gpus;
     case ClaimFigure::speedup:
       return own.tokens_per_second / base->tokens_per_second;
-    case ClaimFigure::states:
-      return states(own) / 1e9;
     case ClaimFigure::states_ratio:
       return states(*base) / states(own);
-    case ClaimFigure::memory_ratio:
-      return static_cast<double>(base->peak_memory) / static_cast<double>(own.peak_memory);
   }
   return 0;
 }
 
 bool needs_baseline(ClaimFigure figure) {
-  return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio ||
-         figure == ClaimFigure::memory_ratio;
+  return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio;
+}
+
+// Of a claim that is predicted: what keeps it from being judged.
+Result<void> check_claim(const WrittenClaim& written, const std::string& name) {
+  const Claim& claim = written.claim;
+  if (!claim.figure || !(claim.published > 0) || claim.band < 0) {
+    return bad_input("has no figure with a published value above 0", name,
+                     "give them, or not_predicted: why");
+  }
+  const bool ratio = needs_baseline(*claim.figure);
+  if (ratio && !written.than) return bad_input("a ratio needs a baseline", name, "give than");
+  if (!ratio && written.than) {
+    return bad_input("than is not used", name,
+                     "only ratios (speedup, states_ratio) have a baseline");
+  }
+  if (written.than && written.than->kind() != Value::Kind::map) {
+    return bad_input("than is no map of fields that differ", name,
+                     "write one such as {plan: {zero: 0}}");
+  }
+  if (ratio && claim.type == ClaimType::loose && !(claim.published > 1)) {
+    return bad_input(
+        "a loose claim of a ratio compares gains, and its published value is not above 1", name,
+        "swap specification and than, or make it strict");
+  }
+  return {};
 }
 
 std::optional<bool> holds(const Claim& c, double value) {
@@ -128,20 +150,16 @@ Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Cat
     JudgedClaim judged{.claim = claim, .predicted = {}, .holds = {}};
     const std::string name = claims.name + ": " + claim.strategy;
     if (claim.not_predicted.empty()) {
-      if (!claim.figure || !(claim.published > 0) || claim.band < 0) {
-        return bad_input("has no figure with a published value above 0", name,
-                         "give them, or not_predicted: why");
-      }
+      ORRERY_RETURN_IF_ERROR(check_claim(written, name));
       ORRERY_TRY(const Estimate own, predicted(written.specification, name, catalog));
       std::optional<Estimate> base;
-      if (written.than.kind() == Value::Kind::map) {
-        ORRERY_TRY(base, predicted(merged(written.specification, written.than), name, catalog));
-      }
-      if (!base && needs_baseline(*claim.figure)) {
-        return bad_input("a ratio needs a baseline", name, "give than");
+      if (written.than) {
+        ORRERY_TRY(base, predicted(merged(written.specification, *written.than), name, catalog));
       }
       judged.predicted = figure_of(*claim.figure, own, base ? &*base : nullptr);
       judged.holds = holds(claim, *judged.predicted);
+    } else if (written.than) {
+      return bad_input("than is not used", name, "the claim is not predicted");
     }
     out.push_back(std::move(judged));
   }

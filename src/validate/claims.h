@@ -8,13 +8,16 @@
 //     mfu, tflops        of the specification; TFLOP/s per accelerator
 //     tokens             tokens/s per accelerator
 //     speedup            step time of the baseline / step time, both per token
-//     states             bytes of weights, gradients and optimizer states of the fullest rank, GB
-//     states_ratio       of the baseline over the specification's
-//     memory_ratio       the same of peak memory
+//     states_ratio       bytes of weights, gradients and optimizer states of the fullest rank, of
+//                        the baseline / of the specification
 //
-// A strict claim holds if prediction / published - 1 is within the band, an upper bound if the
-// prediction is no better, a loose one if a gain is a gain and within the band (a ratio's, of what
-// it is above 1: both are above 1, and their gains differ by a factor of at most 1 + band).
+// With p the prediction, c the published value and b the band, a claim holds if
+//
+//   strict        |p / c - 1| <= b
+//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio (speedup, states_ratio) p > 1, and
+//                 (p - 1) / (c - 1) in place of p / c, so that c has to be above 1
+//   upper bound   p <= c (1 + b)
+//
 // Informational claims are shown and not judged.
 #pragma once
 
@@ -32,7 +35,7 @@ namespace orrery {
 enum class ClaimType { strict, upper_bound, loose, informational };
 template <>
 inline constexpr char kWordSeparator<ClaimType> = ' ';  // "upper bound"
-enum class ClaimFigure { mfu, tflops, tokens, speedup, states, states_ratio, memory_ratio };
+enum class ClaimFigure { mfu, tflops, tokens, speedup, states_ratio };
 
 struct Claim {
   std::string strategy;
@@ -42,7 +45,7 @@ struct Claim {
   std::string not_predicted;  // why; else the fields below
   std::optional<ClaimFigure> figure;
   double published = 0;
-  double band = 0;
+  double band = 0;            // relative, stated beforehand
   std::string configuration;  // what of it was assumed, in words
 };
 
@@ -52,7 +55,8 @@ struct JudgedClaim {
   std::optional<bool> holds;  // of claims that are judged
 };
 
-// Errors: a claim that cannot be read or whose specification cannot be predicted, by its strategy.
+// Errors, by the strategy of the claim: a claim that cannot be read or judged, a `than` that is no map
+// or that its figure does not use, a specification that cannot be predicted.
 Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Catalog& catalog);
 
 }  // namespace orrery

@@ -31,8 +31,41 @@ TEST(Claims, AreJudgedByTheirClass) {
   EXPECT_EQ(holds("upper bound", 9), true);
   EXPECT_EQ(holds("upper bound", 7), false);
   EXPECT_EQ(holds("loose", 8.1), true);
-  EXPECT_EQ(holds("loose", 0.5), false);
+  EXPECT_EQ(holds("loose", 5), false);
   EXPECT_EQ(holds("informational", 100), std::nullopt);
+}
+
+TEST(Claims, LooseRatiosCompareGainsAndUpperBoundsHaveABand) {
+  const auto holds = [](const char* type, double published) {
+    return judged(type, published, kStates)->front().holds;
+  };
+  // A gain of 7: 7 / 1.02 = 6.86 and 7 * 1.02 = 7.14 are the edges.
+  EXPECT_EQ(holds("loose", 7.9), true);
+  EXPECT_EQ(holds("loose", 7.8), false);
+  EXPECT_EQ(holds("loose", 8.2), false);
+  // 8 / 1.02 = 7.84.
+  EXPECT_EQ(holds("upper bound", 7.9), true);
+  EXPECT_EQ(holds("upper bound", 7.8), false);
+}
+
+TEST(Claims, ThatCannotBeJudgedAreRefused) {
+  const auto refused = [](const char* type, double published, const std::string& more) {
+    const auto claims = judged(type, published, more);
+    return claims ? std::string() : claims.error().text();
+  };
+  EXPECT_THAT(refused("loose", 0.5, kStates),
+              testing::HasSubstr("claims.yaml: s: a loose claim of a ratio compares gains, and its "
+                                 "published value is not above 1"));
+  EXPECT_THAT(refused("loose", 1, kStates), testing::HasSubstr("is not above 1"));
+  const std::string specification =
+      "    specification: {model: gpt-3-125m, cluster: \"a100-80gb-sxm:8\"}\n";
+  EXPECT_THAT(
+      refused("strict", 1, "    figure: mfu\n    than: {plan: {zero: 0}}\n" + specification),
+      testing::HasSubstr("s: than is not used (only ratios"));
+  EXPECT_THAT(refused("strict", 1, "    figure: speedup\n    than: 3\n" + specification),
+              testing::HasSubstr("s: than is no map"));
+  EXPECT_THAT(refused("strict", 1, "    not_predicted: unknown\n    than: {plan: {zero: 0}}\n"),
+              testing::HasSubstr("s: than is not used (the claim is not predicted)"));
 }
 
 TEST(Claims, ThatAreNotPredictedSayWhy) {
