@@ -23,6 +23,15 @@ constexpr std::size_t kWindow = 1 << 16;       // rows
 constexpr std::size_t kMostSymbols = 1 << 16;  // of the prefix code
 constexpr int kLongestCode = 32;               // bits
 
+// Bounds by class, the limits of the index, and how they begin.
+constexpr double kTightBound = 0.01;
+constexpr double kBaseBound = 0.03;
+constexpr double kLooseBound = 0.05;
+constexpr double kTightAbove = 0.2;
+constexpr double kLooseBelow = 0.02;
+constexpr double kEarlyFactor = 2;
+constexpr std::int64_t kEarlyUntil = 65536;  // iteration
+
 // ---- bytes ----
 
 template <class T>
@@ -366,14 +375,15 @@ std::string compressed_vectors(std::span<const float> values, std::size_t width,
   return out + body;
 }
 
-Result<std::vector<float>> decompressed_vectors(std::string_view bytes) {
+Result<std::vector<float>> decompressed_vectors(std::string_view bytes,
+                                                std::uint64_t most_elements) {
   const Failure damaged = bad_input("these are no compressed vectors, or they are damaged");
   Bytewise in(bytes);
   Header h;
-  constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31U;
   if (!in.get(h) || h.magic != Header{}.magic || h.stage > 1 || !(h.bound > 0) || h.width == 0 ||
-      h.width > kMostElements || h.elements > kMostElements || h.elements % h.width != 0 ||
-      h.exceptions > h.elements || h.exceptions > in.rest().size() / sizeof(float)) {
+      h.width > kMostVectorElements || h.elements > kMostVectorElements ||
+      h.elements % h.width != 0 || h.exceptions > h.elements ||
+      h.exceptions > in.rest().size() / sizeof(float)) {
     return damaged;
   }
   std::vector<float> exceptions(h.exceptions);
@@ -382,11 +392,17 @@ Result<std::vector<float>> decompressed_vectors(std::string_view bytes) {
   const std::uint64_t left = in.rest().size();
   const std::uint64_t most = h.stage == 1 ? left * 8 : h.width < left ? left / 2 * h.width : 0;
   if (h.elements > most) return damaged;
+  if (h.elements > most_elements) {
+    return bad_input(
+        fmt::format("these compressed vectors have {} elements where at most {} are "
+                    "expected",
+                    h.elements, most_elements));
+  }
   std::vector<std::int32_t> codes;
   codes.reserve(h.elements);
   const bool read = h.elements == 0 || (h.stage == 0 ? get_repeats(in, h.elements, h.width, codes)
                                                      : get_huffman(in, h.elements, codes));
-  if (!read) return damaged;
+  if (!read || !in.rest().empty()) return damaged;
   std::vector<float> out;
   out.reserve(codes.size());
   std::size_t next = 0;
@@ -394,6 +410,7 @@ Result<std::vector<float>> decompressed_vectors(std::string_view bytes) {
     if (c == kException && next == exceptions.size()) return damaged;
     out.push_back(c == kException ? exceptions[next++] : dequantised(c, h.bound));
   }
+  if (next != exceptions.size()) return damaged;
   return out;
 }
 
@@ -410,18 +427,18 @@ double homogenization(std::span<const float> values, std::size_t width, double b
   return 1 - distinct(quantised(values, bound).codes) / distinct(before);
 }
 
-BoundClass bound_class(double index, const BoundSchedule& schedule) {
-  if (index > schedule.tight_above) return BoundClass::tight;
-  return index < schedule.loose_below ? BoundClass::loose : BoundClass::base;
+BoundClass bound_class(double index) {
+  if (index > kTightAbove) return BoundClass::tight;
+  return index < kLooseBelow ? BoundClass::loose : BoundClass::base;
 }
 
-double error_bound(BoundClass of_table, std::int64_t iteration, const BoundSchedule& s) {
-  const double bound = of_table == BoundClass::tight   ? s.tight
-                       : of_table == BoundClass::loose ? s.loose
-                                                       : s.base;
-  if (iteration >= s.early_until || s.steps < 1) return bound;
-  const std::int64_t passed = iteration * s.steps / s.early_until;
-  return bound * (s.early_factor - (s.early_factor - 1) * static_cast<double>(passed) / s.steps);
+double error_bound(BoundClass of_table, std::int64_t iteration) {
+  const double bound = of_table == BoundClass::tight   ? kTightBound
+                       : of_table == BoundClass::loose ? kLooseBound
+                                                       : kBaseBound;
+  if (iteration >= kEarlyUntil) return bound;
+  const std::int64_t passed = iteration * kBoundSteps / kEarlyUntil;
+  return bound * (kEarlyFactor - (kEarlyFactor - 1) * static_cast<double>(passed) / kBoundSteps);
 }
 
 double exchange_gain(double ratio, const VectorStudySettings& s) {
@@ -433,19 +450,25 @@ Result<VectorStudy> study_vectors(const TensorFile& file, const VectorStudySetti
   VectorStudy out{settings, {}};
   for (const StoredTensor& t : file.tensors()) {
     if (t.shape.size() != 2 || t.elements == 0 || !t.type->format) continue;
+    if (t.elements > kMostVectorElements) {
+      return unsupported(
+          fmt::format("table '{}' of {} elements is too large to compress", t.name, t.elements),
+          file.path(),
+          fmt::format("at most {} elements: state a file with some of its rows",
+                      kMostVectorElements));
+    }
     ORRERY_TRY(const std::vector<float> values, read_tensor(file, t.name));
     VectorRow row{.table = t.name, .rows = t.shape[0], .width = t.shape[1]};
-    row.index = homogenization(values, row.width, settings.bounds.base);
-    row.bound_class = bound_class(row.index, settings.bounds);
-    row.bound = settings.bound > 0
-                    ? settings.bound
-                    : error_bound(row.bound_class, settings.iteration, settings.bounds);
+    row.index = homogenization(values, row.width, kBaseBound);
+    row.bound_class = bound_class(row.index);
+    row.bound =
+        settings.bound > 0 ? settings.bound : error_bound(row.bound_class, settings.iteration);
     for (const LosslessStage stage : {LosslessStage::repeats, LosslessStage::huffman}) {
       const std::string bytes = compressed_vectors(values, row.width, row.bound, stage);
       const double ratio =
           static_cast<double>(values.size() * sizeof(float)) / static_cast<double>(bytes.size());
       (stage == LosslessStage::repeats ? row.repeats_ratio : row.huffman_ratio) = ratio;
-      ORRERY_TRY(const std::vector<float> again, decompressed_vectors(bytes));
+      ORRERY_TRY(const std::vector<float> again, decompressed_vectors(bytes, values.size()));
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i])) continue;
         row.worst_error = std::max(row.worst_error, std::abs(static_cast<double>(values[i]) -

@@ -37,28 +37,26 @@ namespace orrery {
 
 enum class LosslessStage { repeats, huffman };
 
-// `values`: whole rows of `width` elements, at most 2^31 of them; `bound` > 0.
+inline constexpr std::uint64_t kMostVectorElements = std::uint64_t{1} << 31U;
+
+// `values`: whole rows of `width` elements, at most kMostVectorElements; `bound` > 0.
 std::string compressed_vectors(std::span<const float> values, std::size_t width, double bound,
                                LosslessStage stage);
-// The rows again, each element within the bound. Error: not what compressed_vectors wrote.
-Result<std::vector<float>> decompressed_vectors(std::string_view bytes);
+// The rows again, each element within the bound. A few bytes may stand for many rows: streams of more
+// than `most_elements` are refused before memory is taken for them. Error: not what
+// compressed_vectors wrote, to the last byte.
+Result<std::vector<float>> decompressed_vectors(std::string_view bytes,
+                                                std::uint64_t most_elements);
 
-struct BoundSchedule {
-  double tight = 0.01, base = 0.03, loose = 0.05;
-  double tight_above = 0.2, loose_below = 0.02;
-  double early_factor = 2;
-  std::int64_t early_until = 65536;  // iteration
-  int steps = 4;
-};
+inline constexpr int kBoundSteps = 4;  // in which bounds fall to those of the tables
 enum class BoundClass { tight, base, loose };
 // 1 - distinct rows behind / distinct rows before quantisation.
 double homogenization(std::span<const float> values, std::size_t width, double bound);
-BoundClass bound_class(double index, const BoundSchedule& schedule);
-double error_bound(BoundClass of_table, std::int64_t iteration, const BoundSchedule& schedule);
+BoundClass bound_class(double index);
+double error_bound(BoundClass of_table, std::int64_t iteration);
 
 struct VectorStudySettings {
-  BoundSchedule bounds;
-  double bound = 0;  // of every table; 0: by its class and the iteration
+  double bound = 0;  // of every table; not greater than 0: by its class and the iteration
   std::int64_t iteration = 65536;
   BytesPerSecond link{25e9};
   BytesPerSecond compress{40e9};
@@ -83,7 +81,8 @@ struct VectorStudy {
   VectorStudySettings settings;
   std::vector<VectorRow> rows;
 };
-// Every matrix of the file. Errors: io; none; a bound that is not positive.
+// Every matrix of floating-point numbers in the file. Errors: io; none; one of more than
+// kMostVectorElements.
 Result<VectorStudy> study_vectors(const TensorFile& file, const VectorStudySettings& settings);
 
 // Time of an exchange without over that with a codec of such a ratio.

@@ -57,7 +57,9 @@ BENCHMARK_CAPTURE(BM_Compress, huffman, LosslessStage::huffman);
 
 void BM_Decompress(benchmark::State& state, LosslessStage stage) {
   const std::string coded = compressed_vectors(looked_up_rows(), kWidth, kBound, stage);
-  for (auto _ : state) benchmark::DoNotOptimize(decompressed_vectors(coded));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(decompressed_vectors(coded, looked_up_rows().size()));
+  }
   report(state, coded.size());
 }
 BENCHMARK_CAPTURE(BM_Decompress, repeats, LosslessStage::repeats);

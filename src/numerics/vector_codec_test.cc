@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "parallel/random_draws.h"
 
@@ -40,7 +45,8 @@ double ratio(const std::vector<float>& values, double bound, LosslessStage stage
 
 void expect_bounded(const std::vector<float>& values, double bound) {
   for (const LosslessStage stage : {LosslessStage::repeats, LosslessStage::huffman}) {
-    const auto again = decompressed_vectors(compressed_vectors(values, kWidth, bound, stage));
+    const auto again =
+        decompressed_vectors(compressed_vectors(values, kWidth, bound, stage), values.size());
     ASSERT_TRUE(again) << again.error().text();
     ASSERT_EQ(again->size(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -117,28 +123,27 @@ TEST(VectorCodec, HuffmanComesNearTheEntropy) {
 }
 
 TEST(VectorCodec, TheBoundFallsInStepsToThatOfTheTable) {
-  const BoundSchedule s;
-  EXPECT_EQ(error_bound(BoundClass::base, 0, s), 0.06);
-  EXPECT_EQ(error_bound(BoundClass::tight, 65536, s), 0.01);
-  EXPECT_EQ(error_bound(BoundClass::loose, 1'000'000'000, s), 0.05);
+  EXPECT_EQ(error_bound(BoundClass::base, 0), 0.06);
+  EXPECT_EQ(error_bound(BoundClass::tight, 65536), 0.01);
+  EXPECT_EQ(error_bound(BoundClass::loose, 1'000'000'000), 0.05);
   double last = 1;
   int steps = 0;
   for (std::int64_t i = 0; i < 70000; i += 64) {
-    const double now = error_bound(BoundClass::base, i, s);
+    const double now = error_bound(BoundClass::base, i);
     EXPECT_LE(now, last);
     if (now < last) ++steps;
     last = now;
   }
   EXPECT_EQ(last, 0.03);
-  EXPECT_EQ(steps, s.steps + 1);
+  EXPECT_EQ(steps, kBoundSteps + 1);
 }
 
 TEST(VectorCodec, TablesWhoseRowsBecomeEqualAreBoundTightly) {
   EXPECT_EQ(homogenization(random_rows(100, 1, 1), kWidth, 0.01), 0);
-  EXPECT_EQ(bound_class(0, {}), BoundClass::loose);
+  EXPECT_EQ(bound_class(0), BoundClass::loose);
   const double merged = homogenization(random_rows(100, 1e-3, 1), kWidth, 0.03);
   EXPECT_DOUBLE_EQ(merged, 0.99);  // all become zero
-  EXPECT_EQ(bound_class(merged, {}), BoundClass::tight);
+  EXPECT_EQ(bound_class(merged), BoundClass::tight);
 }
 
 // arXiv 2407.04272: worth it if 1/bw (1 - 1/CR) > 1/compress + 1/decompress.
@@ -155,12 +160,59 @@ TEST(VectorCodec, NothingIsGainedWhereTheCodecIsSlowerThanTheLink) {
 TEST(VectorCodec, DamagedBytesAreRefused) {
   const std::string whole =
       compressed_vectors(random_rows(50, 1, 1), kWidth, 0.01, LosslessStage::huffman);
-  EXPECT_FALSE(decompressed_vectors(""));
+  EXPECT_FALSE(decompressed_vectors("", kMostVectorElements));
   for (const std::size_t size : {std::size_t{1}, std::size_t{40}, whole.size() / 2}) {
-    const auto read = decompressed_vectors(std::string_view(whole).substr(0, size));
+    const auto read =
+        decompressed_vectors(std::string_view(whole).substr(0, size), kMostVectorElements);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().text(), "these are no compressed vectors, or they are damaged");
   }
+  // Nothing may be left over: bytes behind the codes, or an exception that no code asks for.
+  for (const LosslessStage stage : {LosslessStage::repeats, LosslessStage::huffman}) {
+    std::string longer = compressed_vectors(random_rows(50, 1, 1), kWidth, 0.01, stage);
+    longer += '\0';
+    EXPECT_FALSE(decompressed_vectors(longer, kMostVectorElements));
+    std::string unasked = compressed_vectors(random_rows(50, 1, 1), kWidth, 0.01, stage);
+    unasked[32] = 1;  // exceptions, of the header of 40 bytes
+    unasked.insert(40, 4, '\0');
+    EXPECT_FALSE(decompressed_vectors(unasked, kMostVectorElements));
+  }
+}
+
+// Two bytes may stand for a row of any width: memory is taken only for what the caller expects.
+TEST(VectorCodec, NoMoreIsReadThanExpected) {
+  constexpr std::size_t kWide = 4096;
+  const std::vector<float> values(kWide * 1000, 0.25F);
+  const std::string bytes = compressed_vectors(values, kWide, 0.01, LosslessStage::repeats);
+  EXPECT_LT(bytes.size(), 7000u);
+  EXPECT_TRUE(decompressed_vectors(bytes, values.size()));
+  const auto read = decompressed_vectors(bytes, values.size() - 1);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().text(),
+            "these compressed vectors have 4096000 elements where at most 4095999 are expected");
+}
+
+// The data of the file is one hole, which takes no room on the disk.
+TEST(VectorStudy, TablesThatAreTooLargeAreRefusedByName) {
+  const std::string path = testing::TempDir() + "orrery_large_table.safetensors";
+  const std::string header =
+      R"({"rows":{"dtype":"F8_E4M3","shape":[134217729,16],"data_offsets":[0,2147483664]}})";
+  {
+    std::ofstream out(path, std::ios::binary);
+    const auto length = static_cast<std::uint64_t>(header.size());
+    out.write(reinterpret_cast<const char*>(&length), sizeof(length));
+    out << header;
+  }
+  std::filesystem::resize_file(path, 8 + header.size() + 2147483664);
+  const auto file = TensorFile::open(path);
+  ASSERT_TRUE(file) << file.error().text();
+  const auto study = study_vectors(*file, {});
+  std::filesystem::remove(path);
+  ASSERT_FALSE(study);
+  EXPECT_EQ(study.error().text(),
+            path +
+                ": table 'rows' of 2147483664 elements is too large to compress (at most "
+                "2147483648 elements: state a file with some of its rows)");
 }
 
 }  // namespace
