@@ -11,6 +11,7 @@
 #include "estimate/assumptions.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
+#include "estimate/spec.h"
 #include "lower/random_plan.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"

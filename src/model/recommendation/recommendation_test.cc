@@ -146,6 +146,26 @@ TEST(RecommendationModels, EveryWrongNumberIsSaidAtOnce) {
   r.interaction = Interaction::cross;
   EXPECT_EQ(problem_of(r),
             "model 'small' cannot be built: interaction: cross needs the field cross");
+  r = small();
+  r.reuse = RowReuse{{-0.5, 1, 1.5}, {0.2, 0.3, 0.5}};
+  EXPECT_EQ(problem_of(r),
+            "model 'small' cannot be built: reuse.rows has a share of -0.5; write shares from 0 to "
+            "1");
+  r = small();
+  r.tower_modules = TowerModules{.towers = 3};
+  EXPECT_EQ(
+      problem_of(r),
+      "model 'small' cannot be built: tower_modules: towers 3 x compression 1 does not divide "
+      "the 256 elements of all tables; the nearest that does is towers 2 x compression 1");
+  r.tower_modules = TowerModules{.towers = 4, .compression = 3};
+  r.top_mlp[0] = 256 / 3 + 64;
+  EXPECT_EQ(
+      problem_of(r),
+      "model 'small' cannot be built: tower_modules: towers 4 x compression 3 does not divide "
+      "the 256 elements of all tables; the nearest that does is towers 4 x compression 2");
+  r.tower_modules->compression = 2;
+  r.top_mlp[0] = 256 / 2 + 64;
+  EXPECT_EQ(problem_of(r), "");
 }
 
 TEST(TablePlacement, TablesThatFitNowhereAreRefusedWithAllReasons) {

@@ -249,7 +249,10 @@ void memory_problems(const Recommender& r, RecommenderProblems& out) {
   const auto adds_up = [&](const char* key, const std::vector<double>& shares) {
     double sum = 0;
     for (const double s : shares) {
-      if (!(s >= 0)) sum = -1;
+      if (!(s >= 0)) {
+        out.say(fmt::format("reuse.{} has a share of {}; write shares from 0 to 1", key, s));
+        return;
+      }
       sum += s;
     }
     // Histograms are printed in three digits.
@@ -262,6 +265,41 @@ void memory_problems(const Recommender& r, RecommenderProblems& out) {
     out.say(fmt::format("reuse.rows has {} classes, reuse.look_ups {}", r.reuse->rows.size(),
                         r.reuse->look_ups.size()));
   }
+}
+
+std::int64_t width_of_tables(const Recommender& r) {
+  std::int64_t width = 0;
+  for (const std::int64_t w : r.embedding_dims) width += std::clamp<std::int64_t>(w, 0, kMostWidth);
+  if (!r.embedding_dims.empty()) return width;
+  return std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) *
+         std::clamp<std::int64_t>(r.embedding_dim, 0, kMostWidth);
+}
+
+// The divisor of `whole` nearest to `value`, and not above `most`.
+std::int64_t nearest_divisor(std::int64_t whole, std::int64_t value, std::int64_t most) {
+  for (std::int64_t away = 0; away < value; ++away) {
+    if (whole % (value - away) == 0) return value - away;
+    if (value + away <= most && whole % (value + away) == 0) return value + away;
+  }
+  return 1;
+}
+
+// Vectors side by side: each tower has as many elements, and leaves one in `compression` of them.
+void tower_width_problems(const Recommender& r, RecommenderProblems& out) {
+  const TowerModules& m = *r.tower_modules;
+  if (r.interaction != Interaction::concatenation && r.interaction != Interaction::cross) return;
+  const std::int64_t width = width_of_tables(r);
+  if (m.towers < 1 || m.towers > std::min(r.num_tables, kMostTables) || m.compression < 1 ||
+      m.compression > kMostWidth || width % (m.towers * m.compression) == 0) {
+    return;
+  }
+  const std::int64_t towers = nearest_divisor(width, m.towers, r.num_tables);
+  out.say(
+      fmt::format("tower_modules: towers {} x compression {} does not divide the {} elements of "
+                  "all tables; the "
+                  "nearest that does is towers {} x compression {}",
+                  m.towers, m.compression, width, towers,
+                  nearest_divisor(width / towers, m.compression, kMostWidth)));
 }
 
 void vector_problems(const Recommender& r, RecommenderProblems& out) {
@@ -280,6 +318,7 @@ void vector_problems(const Recommender& r, RecommenderProblems& out) {
                       "dot products need",
                       m->compression, r.num_tables));
     }
+    tower_width_problems(r, out);
   }
   if (const auto& c = r.lossy) {
     constexpr double kMostRatio = 1e6;
@@ -357,14 +396,6 @@ double cache_hits(const Recommender& r, double share) {
 }
 
 namespace {
-
-std::int64_t width_of_tables(const Recommender& r) {
-  std::int64_t width = 0;
-  for (const std::int64_t w : r.embedding_dims) width += std::clamp<std::int64_t>(w, 0, kMostWidth);
-  if (!r.embedding_dims.empty()) return width;
-  return std::clamp<std::int64_t>(r.num_tables, 0, kMostTables) *
-         std::clamp<std::int64_t>(r.embedding_dim, 0, kMostWidth);
-}
 
 std::int64_t compression(const Recommender& r) {
   return r.tower_modules ? std::max<std::int64_t>(1, r.tower_modules->compression) : 1;

@@ -62,7 +62,7 @@ struct InteractionTransformer {
 
 // What each tower of a disaggregated multi-tower model does to the vectors of its tables before they
 // leave it (arXiv 2403.00877): cross layers of full rank, then a projection to `compression` times
-// fewer elements. Towers are equally wide.
+// fewer elements. Towers are equally wide, and each leaves whole elements.
 struct TowerModules {
   std::int64_t towers = 0;
   std::int64_t compression = 1;
@@ -70,7 +70,9 @@ struct TowerModules {
   bool operator==(const TowerModules&) const = default;
 };
 
-// What an error-bounded codec makes of the vectors: measured by `orrery numerics vectors`.
+// What an error-bounded codec makes of the vectors: measured by `orrery numerics vectors`, which
+// counts four bytes an element before, whatever the vectors are computed in: an exchange of elements
+// of e bytes sends 4 / ratio / e of them, and vectors as they are where that is no less.
 struct LossyVectors {
   double ratio = 0;            // bytes before over bytes behind, or of each table:
   std::vector<double> ratios;  //

@@ -7,10 +7,11 @@
 namespace orrery {
 namespace {
 
-constexpr double kSector = 32;       // bytes that memory reads at once
-constexpr double kSort = 96;         // bytes that sorting a look-up moves
-constexpr double kGradient = 4;      // bytes of an element of a dense gradient
-constexpr double kDenseUpdate = 40;  // bytes that the dense optimizer moves for a parameter
+constexpr double kSector = 32;          // bytes that memory reads at once
+constexpr double kSort = 96;            // bytes that sorting a look-up moves
+constexpr double kGradient = 4;         // bytes of an element of a dense gradient
+constexpr double kMeasuredElement = 4;  // bytes of an element before, in the ratio of a codec
+constexpr double kDenseUpdate = 40;     // bytes that the dense optimizer moves for a parameter
 // Pieces of one table, and of all: limits of the planner's own time.
 constexpr std::int64_t kFinest = 64;
 constexpr std::int64_t kMostPieces = 1'000'000;
@@ -31,7 +32,8 @@ TableCosts::TableCosts(const Recommender& r, const Division& d)
       finest_(std::clamp<std::int64_t>(kMostPieces / r.num_tables, 1, kFinest)) {
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     if (tables_[i].sharding == TableSharding::automatic) tables_[i].sharding = d.table_sharding;
-    codings_.push_back(chosen_coding(i));
+    codings_.push_back(chosen_coding(i, false));
+    partial_codings_.push_back(chosen_coding(i, true));
   }
   choose_memory();
 }
@@ -70,10 +72,11 @@ double TableCosts::memory_of(const EmbeddingTable& t, double width) const {
 }
 
 // Tables that leave it open lie on the accelerators while they fit; then those that are read least
-// for their size go to the host, then to disks.
+// for their size go to the host, then to disks, each while there is room.
 void TableCosts::choose_memory() {
   double held = 0;
   double host = 0;
+  double disks = 0;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const EmbeddingTable& t = tables_[i];
@@ -82,20 +85,31 @@ void TableCosts::choose_memory() {
     if (t.memory == TableMemory::cached || t.memory == TableMemory::host) {
       host += t.rows * row_memory(t.width);
     }
+    if (t.memory == TableMemory::storage) disks += t.rows * row_memory(t.width);
   }
   std::ranges::stable_sort(open, std::less{},
                            [&](std::size_t i) { return tables_[i].pooling / tables_[i].rows; });
   const double room = room_ * static_cast<double>(ranks_);
   const double host_room = d_.host_memory.value() * static_cast<double>(ranks_);
+  const double disk_room = d_.storage.value() * static_cast<double>(ranks_);
   for (const std::size_t i : open) {
     EmbeddingTable& t = tables_[i];
     t.memory = TableMemory::device;
     if (held <= room) continue;
     const double all = t.rows * row_memory(t.width);
-    t.memory = host + all <= host_room ? TableMemory::cached : TableMemory::storage;
-    if (t.memory == TableMemory::cached) host += all;
+    if (host + all <= host_room) {
+      t.memory = TableMemory::cached;
+      host += all;
+    } else if (disks + all <= disk_room) {
+      t.memory = TableMemory::storage;
+      disks += all;
+    } else {
+      without_room_.push_back(i);
+      continue;
+    }
     held -= all * (1 - kept(t));
   }
+  if (held <= room) without_room_.clear();
 }
 
 // ---- what one table costs ----
@@ -129,19 +143,24 @@ VectorCoding TableCosts::coding_as(VectorCodec codec, std::size_t table) const {
     case VectorCodec::lossy: {
       if (!r_.lossy) return out;
       const double ratio = r_.lossy->ratios.empty() ? r_.lossy->ratio : r_.lossy->ratios[table];
+      const double coded = kMeasuredElement / ratio / element;
+      if (coded >= 1) return out;
       // Gradients travel as they are: the bound is one of values.
-      return {codec, 1 / ratio, 1, 1 / r_.lossy->compress.value(),
-              1 / r_.lossy->decompress.value()};
+      return {codec, coded, 1, 1 / r_.lossy->compress.value(), 1 / r_.lossy->decompress.value()};
     }
   }
   if (bytes >= element) return out;
   const double share = bytes / element;
   return {codec, share, share, (1 + share) / memory, (1 + share) / memory};
 }
-VectorCoding TableCosts::chosen_coding(std::size_t table) const {
+// The source compresses within a bound what an all-to-all sends; sums of parts that are each within
+// the bound are not.
+VectorCoding TableCosts::chosen_coding(std::size_t table, bool partial) const {
+  if (partial && d_.codec == VectorCodec::lossy) return {};
   if (d_.codec != VectorCodec::best) return coding_as(d_.codec, table);
   VectorCoding best;
   for (const VectorCodec codec : {VectorCodec::bf16, VectorCodec::int8, VectorCodec::lossy}) {
+    if (partial && codec == VectorCodec::lossy) continue;
     const VectorCoding c = coding_as(codec, table);
     const double exchange = d_.exchange_bandwidth.value();
     if (coded_seconds(c, exchange) < coded_seconds(best, exchange)) best = c;
@@ -156,8 +175,8 @@ TableCosts::Path TableCosts::path(TableSharding sharding) const {
 // towers is divided over their ranks.
 double TableCosts::exchange_seconds(std::size_t table, double width, Path path) const {
   const double bytes = samples_ * width * d_.element.value();
-  const double coded = coded_seconds(codings_[table], d_.exchange_bandwidth.value());
-  if (path == Path::rows) return bytes * coded_seconds(codings_[table], reduction_bandwidth());
+  if (path == Path::rows) return bytes * coded_seconds(coding(table, path), reduction_bandwidth());
+  const double coded = coded_seconds(coding(table, path), d_.exchange_bandwidth.value());
   if (path == Path::all) return bytes * coded;
   return ways() * bytes / d_.tower_bandwidth.value() +
          bytes / static_cast<double>(d_.tower_ranks) * coded / compression();
@@ -313,17 +332,17 @@ TableCosts::Option TableCosts::option(std::size_t table, const TableChoice& c) c
   Option out{work * pieces / rank_count, l.memory * pieces / rank_count};
   if (ranks_ == 1) return out;
   const double vectors = own * t.width * element;
-  const double coded = coded_seconds(codings_[table], d_.exchange_bandwidth.value());
   const bool columns = c.sharding == TableSharding::column;
   out.seconds += own * kLookUpIndex * t.pooling * (columns ? pieces : 1) / exchange;
-  if (path(c.sharding) == Path::tower) {
+  const Path way = path(c.sharding);
+  const double coded =
+      coded_seconds(coding(table, way), way == Path::rows ? reduction_bandwidth() : exchange);
+  if (way == Path::tower) {
     const double of_rank = c.sharding == TableSharding::table_row ? pieces : 1;
     out.seconds += ways() * vectors * group_ * of_rank / rank_count / d_.tower_bandwidth.value() +
                    vectors * coded / compression();
   } else {
-    out.seconds += c.sharding == TableSharding::row
-                       ? group_ * vectors * coded_seconds(codings_[table], reduction_bandwidth())
-                       : vectors * coded;
+    out.seconds += (way == Path::rows ? group_ : 1) * vectors * coded;
   }
   return out;
 }

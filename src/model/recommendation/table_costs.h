@@ -63,11 +63,20 @@ inline constexpr double kLookUpIndex = 8;  // bytes of a look-up
 
 class TableCosts {
  public:
+  // Where the vectors of a piece travel first: in an all-to-all; as partial sums to be reduced;
+  // within a tower, or as partial sums within a node, with an all-to-all behind.
+  enum class Path { all, rows, tower };
+
   // Both must outlive the object. Chooses where rows lie, of tables that leave it open.
   TableCosts(const Recommender& r, const Division& d);
 
   [[nodiscard]] const std::vector<EmbeddingTable>& tables() const { return tables_; }
-  [[nodiscard]] const VectorCoding& coding(std::size_t table) const { return codings_[table]; }
+  [[nodiscard]] const VectorCoding& coding(std::size_t table, Path path) const {
+    return (path == Path::rows ? partial_codings_ : codings_)[table];
+  }
+  // Tables that leave it open and have room nowhere, those that are read least for their size first.
+  // They stay on the accelerators, which do not hold them all.
+  [[nodiscard]] const std::vector<std::size_t>& without_room() const { return without_room_; }
   // Samples of the group that shares tables, over those of one rank.
   [[nodiscard]] double group() const { return group_; }
   [[nodiscard]] double room() const { return room_; }   // bytes of a rank for tables
@@ -77,8 +86,6 @@ class TableCosts {
   [[nodiscard]] static double replicated_memory(const EmbeddingTable& t);
 
   [[nodiscard]] TableLoad piece(std::size_t table, const TableChoice& c) const;
-  // Where the vectors of a piece travel first.
-  enum class Path { all, rows, tower };
   [[nodiscard]] Path path(TableSharding sharding) const;
   [[nodiscard]] static bool stated(const EmbeddingTable& t) {
     return t.sharding != TableSharding::automatic;
@@ -110,7 +117,7 @@ class TableCosts {
   [[nodiscard]] double reduction_bandwidth() const;
   [[nodiscard]] double coded_seconds(const VectorCoding& c, double exchange) const;
   [[nodiscard]] VectorCoding coding_as(VectorCodec codec, std::size_t table) const;
-  [[nodiscard]] VectorCoding chosen_coding(std::size_t table) const;
+  [[nodiscard]] VectorCoding chosen_coding(std::size_t table, bool partial) const;
   [[nodiscard]] double exchange_seconds(std::size_t table, double width, Path path) const;
   [[nodiscard]] double host_seconds(const TableLoad& l) const;
   [[nodiscard]] bool can_halve(const EmbeddingTable& t, std::int64_t shards) const;
@@ -126,7 +133,9 @@ class TableCosts {
   const Recommender& r_;
   const Division& d_;
   std::vector<EmbeddingTable> tables_;
-  std::vector<VectorCoding> codings_;
+  std::vector<VectorCoding> codings_;          // in an all-to-all
+  std::vector<VectorCoding> partial_codings_;  // of partial sums
+  std::vector<std::size_t> without_room_;
   std::int64_t ranks_;
   double samples_;       // of the group in a microbatch
   double group_;         //

@@ -109,15 +109,16 @@ class Placer {
       parameters += t.rows * t.width;
       const bool columns = c.sharding == TableSharding::column;
       look_ups_sent += t.pooling * (columns ? static_cast<double>(c.shards) : 1);
-      if (costs_.path(c.sharding) == TableCosts::Path::tower) {
+      const TableCosts::Path path = costs_.path(c.sharding);
+      if (path == TableCosts::Path::tower) {
         of_nodes.push_back({i, one});
-        peers.add(t.width, costs_.coding(i));
-      } else if (c.sharding == TableSharding::row) {
+        peers.add(t.width, costs_.coding(i, path));
+      } else if (path == TableCosts::Path::rows) {
         everywhere += one;
-        rows.add(t.width, costs_.coding(i));
+        rows.add(t.width, costs_.coding(i, path));
       } else {
         of_ranks.insert(of_ranks.end(), static_cast<std::size_t>(c.shards), TablePiece{i, one});
-        all.add(t.width, costs_.coding(i));
+        all.add(t.width, costs_.coding(i, path));
       }
     }
     placed_ += of_ranks.size() + of_nodes.size() + 1;
@@ -224,8 +225,10 @@ class Placer {
         }
       }
       const bool coded = choices[i].sharding != TableSharding::data && d_.ep > 1;
-      out.tables[i] = {choices[i].sharding, choices[i].shards, t.memory,
-                       coded ? costs_.coding(i).codec : VectorCodec::none, std::move(why)};
+      out.tables[i] = {
+          choices[i].sharding, choices[i].shards, t.memory,
+          coded ? costs_.coding(i, costs_.path(choices[i].sharding)).codec : VectorCodec::none,
+          std::move(why)};
     }
     out.host_memory = Bytes(host);
     out.storage = Bytes(storage);

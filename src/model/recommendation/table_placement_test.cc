@@ -260,6 +260,41 @@ TEST(HostMemory, ColdTablesLeaveFirst) {
   EXPECT_EQ(place_tables(r, d).tables[1].memory, TableMemory::storage);
 }
 
+// Disks are as full as anything else: what they do not hold stays where it is, and is refused.
+TEST(HostMemory, TablesGoToDisksWhileThereIsRoom) {
+  Recommender r = equal_tables(4);
+  r.table_memory = TableMemory::automatic;
+  r.pooling_list = {100, 1, 50, 2};
+  Division d = division_of(1);
+  d.memory = Bytes(0.9e9);
+  d.host_memory = Bytes(0);
+  d.storage = Bytes(3e8);  // for one table of 260 MB, which leaves 832 MB for 765 MB
+  TablePlacement p = place_tables(r, d);
+  EXPECT_EQ(p.tables[1].memory, TableMemory::storage);
+  EXPECT_EQ(p.tables[3].memory, TableMemory::device);
+  EXPECT_DOUBLE_EQ(p.storage.value(), 1e6 * (256 + 4));
+  EXPECT_FALSE(p.fits);
+  auto problems = table_division_problems(r, d);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(
+      problems[0],
+      "table 3 takes 248 MiB and fits nowhere: 1 GPUs have 730 MiB of memory for tables (85 % "
+      "of it), 0.00 B of memory of their hosts and 286 MiB of disks; take more GPUs, state "
+      "memory and local_storage of the host, or write table_memory: device to fill the GPUs "
+      "further");
+  // Tables at 95 % of the memory, and nothing known of the host.
+  d.memory = Bytes(1.1e9);
+  d.storage = Bytes(0);
+  p = place_tables(r, d);
+  EXPECT_EQ(p.tables[1].memory, TableMemory::device);
+  EXPECT_EQ(p.bags.stored, Seconds(0));
+  problems = table_division_problems(r, d);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(problems[0].starts_with("table 1 takes 248 MiB and fits nowhere")) << problems[0];
+  d.memory = Bytes(1.3e9);
+  EXPECT_TRUE(table_division_problems(r, d).empty());
+}
+
 TEST(HostMemory, TablesThatFitNowhereAreRefusedWithAllReasons) {
   Recommender r = equal_tables(4);
   r.rows_per_table = 1'000'000'000;
@@ -279,7 +314,8 @@ TEST(HostMemory, TablesThatFitNowhereAreRefusedWithAllReasons) {
 TEST(Codec, IsTheOneWithTheLeastTime) {
   Recommender r = equal_tables(64);
   r.table_sharding = TableSharding::table;
-  r.lossy = LossyVectors{.ratio = 12,
+  // Of four bytes an element; of bf16 half as much.
+  r.lossy = LossyVectors{.ratio = 24,
                          .ratios = {},
                          .compress = BytesPerSecond(40e9),
                          .decompress = BytesPerSecond(200e9)};
@@ -293,7 +329,7 @@ TEST(Codec, IsTheOneWithTheLeastTime) {
   d.trains = false;
   EXPECT_EQ(codec(1e9), VectorCodec::lossy);
   EXPECT_EQ(codec(1e13), VectorCodec::none);
-  r.lossy->ratios.assign(64, 12);
+  r.lossy->ratios.assign(64, 24);
   r.lossy->ratios[3] = 1.01;
   EXPECT_EQ(codec(1e9), VectorCodec::lossy);
   EXPECT_EQ(place_tables(r, d).tables[3].codec, VectorCodec::int8);
@@ -305,6 +341,62 @@ TEST(Codec, IsTheOneWithTheLeastTime) {
   r.lossy.reset();
   d.codec = VectorCodec::lossy;
   EXPECT_EQ(table_division_problems(r, d).size(), 1u);
+}
+
+// Measured ratios are of four bytes an element, whatever the vectors are computed in.
+TEST(Codec, RatiosAreOfFourBytesAnElement) {
+  Recommender r = equal_tables(64);
+  r.table_sharding = TableSharding::table;
+  r.lossy = LossyVectors{.ratio = 8,
+                         .ratios = {},
+                         .compress = BytesPerSecond(40e9),
+                         .decompress = BytesPerSecond(200e9)};
+  Division d = division_of(64);
+  d.codec = VectorCodec::lossy;
+  const auto sent = [&](double element, double ratio) {
+    d.element = Bytes(element);
+    r.lossy->ratio = ratio;
+    const TablePlacement p = place_tables(r, d);
+    EXPECT_EQ(p.sends.size(), 1u);
+    EXPECT_EQ(p.tables[0].codec, p.sends[0].forward < 1 ? VectorCodec::lossy : VectorCodec::none);
+    EXPECT_EQ(p.sends[0].backward, 1);
+    return p.sends[0].forward;
+  };
+  EXPECT_DOUBLE_EQ(sent(4, 8), 1.0 / 8);
+  EXPECT_DOUBLE_EQ(sent(2, 8), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(sent(2, 2), 1);
+  EXPECT_DOUBLE_EQ(sent(2, 1.5), 1);
+}
+
+// arXiv 2407.04272 compresses all-to-alls: partial sums that are reduced travel as they are.
+TEST(Codec, PartialSumsAreNotSentWithinABound) {
+  Recommender r = equal_tables(8);
+  r.lossy = LossyVectors{.ratio = 24,
+                         .ratios = {},
+                         .compress = BytesPerSecond(40e9),
+                         .decompress = BytesPerSecond(200e9)};
+  Division d = division_of(64);
+  d.exchange_bandwidth = BytesPerSecond(1e9);
+  d.codec = VectorCodec::lossy;
+  r.table_sharding = TableSharding::row;
+  TablePlacement p = place_tables(r, d);
+  ASSERT_EQ(p.sends.size(), 1u);
+  EXPECT_TRUE(p.sends[0].partial);
+  EXPECT_EQ(p.sends[0].forward, 1);
+  EXPECT_EQ(p.sends[0].encode, Seconds(0));
+  EXPECT_EQ(p.tables[0].codec, VectorCodec::none);
+  EXPECT_LE(p.bound.value(), p.time.value() * (1 + 1e-12));
+  d.codec = VectorCodec::best;
+  EXPECT_EQ(place_tables(r, d).tables[0].codec, VectorCodec::int8);
+  d.codec = VectorCodec::lossy;
+  r.table_sharding = TableSharding::table_row;
+  p = place_tables(r, d);
+  ASSERT_EQ(p.sends.size(), 2u);
+  EXPECT_TRUE(p.sends[0].partial);
+  EXPECT_EQ(p.sends[0].forward, 1);
+  EXPECT_EQ(p.sends[1].among, VectorExchange::Ranks::peers);
+  EXPECT_DOUBLE_EQ(p.sends[1].forward, 1.0 / 12);
+  EXPECT_EQ(p.tables[0].codec, VectorCodec::lossy);
 }
 
 }  // namespace

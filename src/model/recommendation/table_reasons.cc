@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/recommendation/table_costs.h"
 #include "model/recommendation/table_placement.h"
 #include "units/quantity_text.h"
 
@@ -81,6 +82,28 @@ std::vector<std::string> placement_in_words(const Recommender& r, const Division
   }
   return out;
 }
+
+namespace {
+
+// Tables that the planner may put anywhere, and that have room nowhere.
+void say_without_room(const Recommender& r, const Division& d, std::vector<std::string>& out) {
+  const TableCosts costs(r, d);
+  if (costs.without_room().empty()) return;
+  const std::size_t first = costs.without_room().front();
+  const EmbeddingTable& t = costs.tables()[first];
+  const auto ranks = static_cast<double>(d.ep);
+  out.push_back(
+      fmt::format("table {} takes {} and fits nowhere: {} GPUs have {} of memory for tables "
+                  "({:.0f} % of it), {} of "
+                  "memory of their hosts and {} of disks; take more GPUs, state memory and "
+                  "local_storage of the "
+                  "host, or write table_memory: device to fill the GPUs further",
+                  first, to_text(Bytes(t.rows * costs.row_memory(t.width))), d.ep,
+                  to_text(Bytes(costs.room() * ranks)), 100 * kMemoryForTables,
+                  to_text(d.host_memory * ranks), to_text(d.storage * ranks)));
+}
+
+}  // namespace
 
 std::vector<std::string> table_division_problems(const Recommender& r, const Division& d) {
   std::vector<std::string> out;
@@ -179,8 +202,10 @@ std::vector<std::string> table_division_problems(const Recommender& r, const Div
   too_much(host, d.host_memory, "tables in memory of the host", "it");
   too_much(storage, d.storage, "tables on disks", "them");
   if (open) {
+    const std::size_t said = out.size();
     too_much(all, d.memory + d.host_memory + d.storage, "the tables and their optimizer's states",
              "memory, memory of their hosts and disks");
+    if (out.size() == said) say_without_room(r, d, out);
   }
   if (not_copied > 0) {
     out.push_back(
