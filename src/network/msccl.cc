@@ -49,15 +49,10 @@ class MscclRun {
     program_.parts = static_cast<std::uint32_t>(file_.chunks);
     program_.part_share = 1 / static_cast<double>(file_.chunks);
     program_.rounds.emplace_back();  // the beginning, which what waits for nothing stands behind
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t g = 0; g < gpus_; ++g) {
-        for (std::size_t b = 0; b < file_.gpus[g].blocks.size(); ++b) {
-          ORRERY_TRY(const bool some, advance(g, b));
-          moved = moved || some;
-        }
-      }
+    for (std::size_t g = 0; g < gpus_; ++g) {
+      for (std::size_t b = 0; b < file_.gpus[g].blocks.size(); ++b) ready_.push_back({g, b});
     }
+    for (; !ready_.empty(); ready_.pop_front()) ORRERY_RETURN_IF_ERROR(advance(ready_.front()));
     for (std::size_t g = 0; g < gpus_; ++g) {
       for (std::size_t b = 0; b < file_.gpus[g].blocks.size(); ++b) {
         const MscclBlock& block = file_.gpus[g].blocks[b];
@@ -67,10 +62,10 @@ class MscclRun {
                       fmt::format("waits for ever: GPU {}, block {}, step {}", g, b, done));
       }
     }
-    for (const auto& [ends, queue] : sent_) {
-      if (queue.empty()) continue;
+    for (const auto& [ends, channel] : channels_) {
+      if (channel.sent.empty()) continue;
       return bad_input(fmt::format("GPU {} sends {} messages to GPU {} that it does not receive",
-                                   std::get<0>(ends), queue.size(), std::get<1>(ends)),
+                                   std::get<0>(ends), channel.sent.size(), std::get<1>(ends)),
                        where_);
     }
     ORRERY_RETURN_IF_ERROR(judge());
@@ -78,9 +73,15 @@ class MscclRun {
   }
 
  private:
+  struct Place {
+    std::size_t gpu = 0;
+    std::size_t block = 0;
+  };
   struct Block {
     std::size_t done = 0;      // steps
     std::vector<Waits> after;  // what has arrived when each of them has ended
+    std::multimap<std::size_t, std::size_t>
+        waiting;  // blocks of its GPU, by the step they wait for
   };
   struct Gpu {
     Chunks buffers[3];
@@ -90,6 +91,10 @@ class MscclRun {
     Chunks what;
     std::uint32_t connection = 0;
     std::uint32_t round = 0;
+  };
+  struct Channel {
+    std::deque<Message> sent;   // and not received
+    std::deque<Place> waiting;  // blocks that wait for one more
   };
   using Ends = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, to, channel
 
@@ -211,55 +216,68 @@ class MscclRun {
 
   // ---- steps ----
 
-  // Steps of a block that can be taken; false if there is none.
-  Result<bool> advance(std::size_t g, std::size_t b) {
-    const MscclBlock& block = file_.gpus[g].blocks[b];
-    bool moved = false;
-    while (state_[g].blocks[b].done < block.steps.size()) {
-      ORRERY_TRY(const bool taken, take(g, b, block, block.steps[state_[g].blocks[b].done]));
+  // Steps of a block that can be taken. One that must wait stands with what it waits for, which makes
+  // it ready again, so that no step is tried more often than steps end and messages come.
+  Result<void> advance(Place place) {
+    const MscclBlock& block = file_.gpus[place.gpu].blocks[place.block];
+    Block& state = state_[place.gpu].blocks[place.block];
+    while (state.done < block.steps.size()) {
+      ORRERY_TRY(const bool taken, take(place, block, block.steps[state.done]));
       if (!taken) break;
-      moved = true;
+      const auto [first, last] = state.waiting.equal_range(state.done++);
+      for (auto next = first; next != last; ++next) ready_.push_back({place.gpu, next->second});
+      state.waiting.erase(first, last);
     }
-    return moved;
+    return {};
   }
 
   // False if it must wait.
-  Result<bool> take(std::size_t g, std::size_t b, const MscclBlock& block, const MscclStep& step) {
+  Result<bool> take(Place place, const MscclBlock& block, const MscclStep& step) {
     using Type = MscclStepType;
-    Block& state = state_[g].blocks[b];
-    Waits waits;
-    if (!state.after.empty()) waits = state.after.back();
-    if (step.waits_block >= 0) {
-      const Block& other = state_[g].blocks[static_cast<std::size_t>(step.waits_block)];
-      const auto wanted = static_cast<std::size_t>(step.waits_step);
-      if (other.done <= wanted) return false;
-      wait_for(waits, other.after[wanted]);
-    }
+    const std::size_t g = place.gpu;
+    Block& state = state_[g].blocks[place.block];
     const bool receives = step.type != Type::s && step.type != Type::nop &&
                           step.type != Type::cpy && step.type != Type::re;
     const bool sends = step.type == Type::s || step.type == Type::rcs || step.type == Type::rrs ||
                        step.type == Type::rrcs;
     const bool adds = step.type == Type::rrs || step.type == Type::rrc || step.type == Type::rrcs ||
                       step.type == Type::re;
+    Block* other = nullptr;
+    const auto wanted = static_cast<std::size_t>(step.waits_step);
+    if (step.waits_block >= 0) {
+      other = &state_[g].blocks[static_cast<std::size_t>(step.waits_block)];
+      if (other->done <= wanted) {
+        other->waiting.emplace(wanted, place.block);
+        return false;
+      }
+    }
+    Channel* incoming = nullptr;
+    if (receives) {
+      if (block.receive < 0) return refuse(step, "receives in a block that has no sender");
+      incoming = &channels_[Ends{block.receive, static_cast<std::int64_t>(g), block.channel}];
+      if (incoming->sent.empty()) {
+        incoming->waiting.push_back(place);
+        return false;
+      }
+    }
+    Waits waits;
+    if (!state.after.empty()) waits = state.after.back();
+    if (other != nullptr) wait_for(waits, other->after[wanted]);
     work_ += static_cast<std::size_t>(step.chunks) + waits.size();
     if (work_ > kMostWork) {
       return unsupported("moves too many chunks, or waits for too many messages, to be run", where_,
                          "fewer steps, or fewer chunks in a step");
     }
     Chunks data;
-    if (receives) {
-      if (block.receive < 0) return refuse(step, "receives in a block that has no sender");
-      const auto found =
-          sent_.find(Ends{block.receive, static_cast<std::int64_t>(g), block.channel});
-      if (found == sent_.end() || found->second.empty()) return false;
-      Message& message = found->second.front();
+    if (incoming != nullptr) {
+      Message& message = incoming->sent.front();
       if (std::ssize(message.what) != step.chunks) {
         return refuse(step, fmt::format("receives {} chunks where GPU {} sends {}", step.chunks,
                                         block.receive, message.what.size()));
       }
       wait_for(waits, {{message.connection, message.round}});
       data = std::move(message.what);
-      found->second.pop_front();
+      incoming->sent.pop_front();
     }
     if (step.type != Type::nop && (!receives || adds)) {
       ORRERY_TRY(Chunks source, load(g, step, step.source, step.source_chunk));
@@ -283,7 +301,6 @@ class MscclRun {
       send(g, block, std::move(data), waits);
     }
     state.after.push_back(std::move(waits));
-    ++state.done;
     return true;
   }
 
@@ -303,7 +320,11 @@ class MscclRun {
     program_.rounds.push_back(std::move(round));
     // What the message waited for has arrived before it has.
     waits = {{connection, number}};
-    sent_[ends].push_back({std::move(data), connection, number});
+    Channel& channel = channels_[ends];
+    channel.sent.push_back({std::move(data), connection, number});
+    if (channel.waiting.empty()) return;
+    ready_.push_back(channel.waiting.front());
+    channel.waiting.pop_front();
   }
 
   // ---- the result ----
@@ -355,8 +376,9 @@ class MscclRun {
   const std::string& where_;
   std::size_t gpus_;
   std::vector<Gpu> state_;
-  std::map<Ends, std::deque<Message>> sent_;
+  std::map<Ends, Channel> channels_;
   std::map<Ends, std::size_t> connections_;
+  std::deque<Place> ready_;  // blocks whose next step may be taken
   std::size_t work_ = 0;
   Program program_;
 };

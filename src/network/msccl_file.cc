@@ -140,6 +140,10 @@ class Reader {
     if (number(a, "id", 0, kMostMscclChunks) != std::ssize(blocks)) {
       return refuse("a thread block out of order", "blocks stand in the order of their numbers");
     }
+    if (++blocks_ > kMostMscclBlocks) {
+      return refuse(fmt::format("more than {} thread blocks", kMostMscclBlocks),
+                    "fewer blocks in each <gpu>");
+    }
     MscclBlock& block = blocks.emplace_back();
     const auto most = static_cast<std::int64_t>(gpus_) - 1;
     block.send = number(a, "send", -1, most);
@@ -196,6 +200,7 @@ class Reader {
   std::optional<Error> failure_;
   MscclFile file_;
   std::size_t gpus_ = 0;
+  std::size_t blocks_ = 0;
   std::size_t steps_ = 0;
   std::size_t depth_ = 0;
 };

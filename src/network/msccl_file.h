@@ -43,6 +43,7 @@ struct MscclFile {
   std::vector<MscclGpu> gpus;
 };
 
+inline constexpr std::size_t kMostMscclBlocks = 65'536;  // of all GPUs
 inline constexpr std::size_t kMostMscclSteps = 200'000;
 inline constexpr std::int64_t kMostMscclChunks = 65'536;  // of one buffer
 

@@ -123,6 +123,59 @@ TEST(Msccl, RefusesWhatWouldExhaustMemory) {
   EXPECT_THAT(error_of(text), HasSubstr("moves too many chunks"));
 }
 
+// A block with one step that does nothing but wait for the first of another; -1: for none.
+std::string idle_block(int id, int waits_for) {
+  return fmt::format(
+      "<tb id=\"{}\" send=\"-1\" recv=\"-1\" chan=\"0\"><step s=\"0\" type=\"nop\" srcbuf=\"i\" "
+      "srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"0\" depid=\"{}\" deps=\"{}\"/></tb>",
+      id, waits_for, waits_for < 0 ? -1 : 0);
+}
+
+// Each block waits for the one behind it: looking at all of them again after each would take minutes.
+TEST(Msccl, ALongChainOfBlocksIsRunOnce) {
+  std::string text =
+      "<algo coll=\"allreduce\" ngpus=\"2\" nchunksperloop=\"1\"><gpu id=\"0\" i_chunks=\"1\" "
+      "o_chunks=\"1\" s_chunks=\"0\">";
+  constexpr int kBlocks = 65'536;
+  for (int b = 0; b < kBlocks; ++b) text += idle_block(b, b + 1 < kBlocks ? b + 1 : -1);
+  const std::string end =
+      "</gpu><gpu id=\"1\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\"/></algo>";
+  EXPECT_THAT(error_of(text + end), HasSubstr("does not compute an all-reduce"));
+  EXPECT_THAT(error_of(text + idle_block(kBlocks, -1) + end),
+              HasSubstr("more than 65536 thread blocks (fewer blocks in each <gpu>)"));
+}
+
+// A receive counts when it is done, however long it waits.
+TEST(Msccl, WaitingForALargeMessageIsNoWork) {
+  const auto step = [](int s, const char* type, const char* from, const char* to, int target,
+                       int waits_for = -1) {
+    return fmt::format(
+        "<step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"0\" dstbuf=\"{}\" dstoff=\"{}\" "
+        "cnt=\"{}\" depid=\"{}\" deps=\"{}\"/>",
+        s, type, from, to, target, *type == 'n' ? 0 : 32768, waits_for, waits_for < 0 ? -1 : 0);
+  };
+  const auto gpu = [&](int id, const std::string& steps, const std::string& others) {
+    return fmt::format(
+        "<gpu id=\"{0}\" i_chunks=\"32768\" o_chunks=\"65536\" s_chunks=\"0\"><tb id=\"0\" "
+        "send=\"{1}\" recv=\"{1}\" chan=\"0\">{2}</tb>{3}</gpu>",
+        id, 1 - id, steps, others);
+  };
+  std::string chain;
+  constexpr int kBlocks = 300;
+  for (int b = 1; b < kBlocks; ++b) chain += idle_block(b, b + 1 < kBlocks ? b + 1 : -1);
+  const std::string text =
+      "<algo coll=\"allgather\" ngpus=\"2\" nchunksperloop=\"65536\">" +
+      gpu(0,
+          step(0, "s", "i", "o", 0) + step(1, "r", "i", "o", 32768) + step(2, "cpy", "i", "o", 0),
+          "") +
+      gpu(1,
+          step(0, "nop", "i", "o", 0, 1) + step(1, "s", "i", "o", 0) + step(2, "r", "i", "o", 0) +
+              step(3, "cpy", "i", "o", 32768),
+          chain) +
+      "</algo>";
+  EXPECT_EQ(error_of(text), "accepted");
+}
+
 // A collective by one program that this writes and one that a file describes cost the same data.
 TEST(Msccl, ReadsEveryCollectiveInPlaceAndOutOfPlace) {
   // Two GPUs exchange what the other is to have.
