@@ -162,6 +162,10 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
                      "at most " + std::to_string(kMostSimulatedRanks) +
                          "; orrery estimate prices larger groups by closed forms");
   }
+  if (only == ProgramAlgorithm::imported && !imported) {
+    return bad_input("imported is the algorithm of a file, and none is named", "algorithm",
+                     "name an algorithm file of MSCCL with --program FILE.xml");
+  }
   if (imported && (imported->kind != kind || imported->ranks != ranks)) {
     return bad_input("the program is an " + std::string(to_text(imported->kind)) + " of " +
                          std::to_string(imported->ranks) + " ranks, not an " +
@@ -193,7 +197,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
   for (std::size_t i = 0; i < enumerators<ProgramAlgorithm>(); ++i) {
     const auto algorithm = static_cast<ProgramAlgorithm>(i);
     if (progress) progress(static_cast<double>(i) / enumerators<ProgramAlgorithm>());
-    if (only && algorithm != *only) continue;
+    if (only && algorithm != *only && algorithm != ProgramAlgorithm::imported) continue;
     if (algorithm == ProgramAlgorithm::in_switch &&
         (!path.reduces_in_switch || parameters.in_switch.efficiency <= 0)) {
       continue;
@@ -247,7 +251,9 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     }
     out.algorithms.push_back(std::move(times));
   }
-  if (out.algorithms.empty()) {
+  if (out.algorithms.empty() ||
+      (only && std::ranges::find(out.algorithms, *only, &AlgorithmTimes::algorithm) ==
+                   out.algorithms.end())) {
     return bad_input(only ? std::string(to_text(*only)) + " offers no " +
                                 std::string(to_text(kind)) + " on " + std::to_string(ranks) +
                                 " ranks of " + cluster.name

@@ -83,13 +83,13 @@ struct CollectiveQuestion {
   Bytes payload;
   std::int64_t ranks = 0;                // 0: those of the program, else all accelerators
   std::optional<ProgramAlgorithm> only;  // empty: every algorithm that offers the collective
-  std::optional<Program> imported;       // beside them, as `imported`
+  std::optional<Program> imported;       // beside it or them, as `imported`
   std::uint32_t streams = 1;             // of two accelerators, each hashed to a path of its own
 };
 
 // `progress` is told the share that is done. Errors: more ranks than there are or than are simulated;
-// ranks that do not fill the units of a level evenly; an algorithm that does not offer the collective; a
-// program of another collective or number of ranks; too many flows at once.
+// ranks that do not fill the units of a level evenly; an algorithm that does not offer the collective, or
+// `imported` without a program; a program of another collective or number of ranks; too many flows at once.
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress = {});

@@ -54,15 +54,16 @@ class Runner {
                        "take an algorithm without reduction in the switch");
     }
     for (const Round& round : program_.rounds) {
-      const std::size_t flows = round.sends.size() * placements_.size() * streams_;
-      if (flows > kMostFlows) {
-        return bad_input(std::to_string(flows) + " flows at the same time are too many", "",
-                         "at most " + std::to_string(kMostFlows) + "; take fewer ranks");
-      }
+      if (flows_at_most(round) > kMostFlows) return too_many(flows_at_most(round));
     }
     const bool in_sequence =
         std::ranges::all_of(program_.rounds, [](const Round& r) { return r.after.empty(); });
-    out_.time = Seconds(in_sequence ? one_after_another() : side_by_side());
+    if (in_sequence) {
+      out_.time = Seconds(one_after_another());
+    } else {
+      ORRERY_TRY(const double time, side_by_side());
+      out_.time = Seconds(time);
+    }
     if (routing_ == Routing::spray) {
       for (std::uint32_t l = 0; l < out_.on_links.size(); ++l) {
         out_.on_links[l] = out_.on_links[network_.bundle(l).first];
@@ -72,6 +73,15 @@ class Runner {
   }
 
  private:
+  [[nodiscard]] std::size_t flows_at_most(const Round& round) const {
+    return round.sends.size() * placements_.size() * streams_;
+  }
+  static Failure too_many(std::size_t flows) {
+    return bad_input(
+        std::to_string(flows) + " flows at the same time are too many", "",
+        "at most " + std::to_string(kMostFlows) + "; take fewer ranks or fewer streams");
+  }
+
   [[nodiscard]] std::uint32_t vertex(const std::vector<std::uint32_t>& placement,
                                      std::uint32_t rank) const {
     if (rank < program_.ranks) return placement[rank];
@@ -161,23 +171,29 @@ class Runner {
 
   // All rounds whose predecessors have ended at the same time. The repetitions of a round are one
   // flow for each send, with the bytes and the latencies of all.
-  double side_by_side() {
+  Result<double> side_by_side() {
     std::vector<Progress> rounds(program_.rounds.size());
     using Start = std::pair<double, std::pair<std::uint32_t, std::uint32_t>>;  // round, flow
     std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting;
-    // A round without sends ends as it begins.
-    const auto begin = [&](auto&& self, std::uint32_t i, double now) -> void {
+    std::size_t begun = 0;  // flows of rounds that have not ended
+    // A round without sends ends as it begins. False: too many flows.
+    const auto begin = [&](auto&& self, std::uint32_t i, double now) -> bool {
       Progress& p = rounds[i];
+      if (begun + flows_at_most(program_.rounds[i]) > kMostFlows) {
+        begun += flows_at_most(program_.rounds[i]);
+        return false;
+      }
       p.flows = flows_of(program_.rounds[i]);
       p.under_way = p.flows.size();
+      begun += p.flows.size();
       out_.flows += p.flows.size();
       for (std::uint32_t f = 0; f < p.flows.size(); ++f) {
         waiting.push({now + p.flows[f].latency * program_.rounds[i].repeats, {i, f}});
       }
-      if (!p.flows.empty()) return;
-      for (const std::uint32_t s : p.successors) {
-        if (--rounds[s].waits == 0) self(self, s, now);
-      }
+      if (!p.flows.empty()) return true;
+      return std::ranges::all_of(p.successors, [&](std::uint32_t s) {
+        return --rounds[s].waits > 0 || self(self, s, now);
+      });
     };
     for (std::uint32_t i = 0; i < rounds.size(); ++i) {
       const Round& round = program_.rounds[i];
@@ -186,7 +202,8 @@ class Runner {
       for (const std::uint32_t a : after) rounds[a].successors.push_back(i);
       rounds[i].waits = static_cast<std::uint32_t>(after.size());
     }
-    if (!rounds.empty()) begin(begin, 0, 0);  // every other stands behind one
+    // Every other stands behind the first.
+    if (!rounds.empty() && !begin(begin, 0, 0)) return too_many(begun);
     FlowSimulation simulation(capacities_);
     std::vector<std::uint32_t> round_of;  // of a flow under way
     double now = 0;
@@ -209,9 +226,10 @@ class Runner {
         const std::uint32_t i = round_of[id];
         Progress& p = rounds[i];
         if (--p.under_way > 0) continue;
+        begun -= p.flows.size();
         p.flows = {};
         for (const std::uint32_t s : p.successors) {
-          if (--rounds[s].waits == 0) begin(begin, s, now);
+          if (--rounds[s].waits == 0 && !begin(begin, s, now)) return too_many(begun);
         }
       }
     }

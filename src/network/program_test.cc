@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -344,6 +345,36 @@ TEST(Comparison, FlowsCountTheTransportOfALink) {
   }
 }
 
+// A file's program stands beside the algorithm that is asked for.
+TEST(Comparison, ShowsAFilesProgramBesideOneAlgorithm) {
+  const Cluster cluster = *parse_cluster("h100-sxm:8", Catalog::built_in());
+  CollectiveQuestion question;
+  question.payload = Bytes(1 << 20);
+  question.only = Algorithm::imported;
+  const auto compared = [&] { return compare_collective(cluster, Catalog::built_in(), question); };
+  ASSERT_FALSE(compared());
+  EXPECT_EQ(compared().error().text(),
+            "algorithm: imported is the algorithm of a file, and none is named (name an algorithm "
+            "file of MSCCL with --program FILE.xml)");
+  question.imported = *program_of(Algorithm::recursive_doubling, Kind::all_reduce, shape_of({8}));
+  const auto alone = compared();
+  ASSERT_TRUE(alone) << alone.error().text();
+  ASSERT_EQ(alone->algorithms.size(), 1u);
+  EXPECT_EQ(alone->algorithms[0].algorithm, Algorithm::imported);
+  question.only = Algorithm::ring;
+  const auto both = compared();
+  ASSERT_TRUE(both) << both.error().text();
+  std::vector<Algorithm> shown;
+  for (const AlgorithmTimes& times : both->algorithms) shown.push_back(times.algorithm);
+  std::ranges::sort(shown);
+  EXPECT_EQ(shown, (std::vector<Algorithm>{Algorithm::ring, Algorithm::imported}));
+  question.only = Algorithm::chain;
+  ASSERT_FALSE(compared());
+  EXPECT_EQ(compared().error().text(),
+            "algorithm: chain offers no all_reduce on 8 ranks of h100-sxm:8 (leave out --algorithm "
+            "to see those that do)");
+}
+
 // Whatever the number of switches, spread flows fill a network without oversubscription. A planned one
 // takes one link at each level, and is no faster than the narrowest of them: one of `pod` from its
 // accelerator, and one of those that 64 accelerators share.
@@ -373,6 +404,25 @@ TEST(Routing, SpreadFlowsFillEveryNumberOfSwitches) {
     EXPECT_LE(time(Routing::planned), 1.5 * narrow);
     EXPECT_LE(time(Routing::planned), time(Routing::ecmp));
   }
+}
+
+// Rounds that wait for the same one begin together: their flows count together.
+TEST(Program, RefusesTooManyFlowsOfAllRoundsTogether) {
+  const Network net = star(2, 50e9, 1e-6);
+  Program program{.kind = Kind::broadcast, .ranks = 2, .rounds = {}};
+  program.rounds = {{}, {.sends = {{.from = 0, .to = 1}}, .after = {0}}, {.after = {0}}};
+  program.rounds[2].sends.assign(80'000, {.from = 0, .to = 1});
+  const auto of = [&](std::uint32_t streams) {
+    return run(program, Bytes(1e6), net, Placements{first(2)}, Routing::ecmp, streams);
+  };
+  EXPECT_TRUE(of(10));
+  ASSERT_FALSE(of(100));
+  EXPECT_EQ(of(100).error().text(),
+            "8000100 flows at the same time are too many (at most 8000000; take fewer ranks or "
+            "fewer streams)");
+  // One behind the other there is room for both.
+  program.rounds[2].after = {1};
+  EXPECT_TRUE(of(100));
 }
 
 TEST(Program, RefusesReductionWithoutASwitch) {
