@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "outcome/enum_names.h"
 #include "units/quantity.h"
@@ -59,5 +61,11 @@ struct Division {
   BytesPerSecond host_bandwidth{};
   BytesPerSecond storage_bandwidth{};
 };
+
+// All-to-alls divide the heads of a tensor-parallel rank over `head_ranks`: why they cannot, and what
+// to write instead; nothing if they can. Transformer Engine refuses heads that would be split
+// (context_parallel.py, AttnFuncWithCPAndQKVOA2A): it copies no key-value heads for cp.
+std::optional<std::string> exchanged_heads_problem(const Division& d, std::int64_t heads,
+                                                   std::int64_t key_heads);
 
 }  // namespace orrery

@@ -59,11 +59,8 @@ std::vector<std::string> division_problems(const Model& model, const Division& d
     out.push_back(
         fmt::format("tp {} does not divide the feed-forward width {}", d.tp, t.feed_forward));
   }
-  if (d.head_ranks > 1 && t.heads % (d.tp * d.head_ranks) != 0) {
-    out.push_back(
-        fmt::format("context_parallel=all-to-all divides whole heads over tp {} x cp {}: {} "
-                    "attention heads are not a multiple; use ring or all-gather",
-                    d.tp, d.cp, t.heads));
+  if (auto problem = exchanged_heads_problem(d, t.heads, t.heads)) {
+    out.push_back(std::move(*problem));
   }
   const std::int64_t pieces = d.cp * (d.sequence_parallel ? d.tp : 1);
   if (d.sequence_length % pieces != 0) {

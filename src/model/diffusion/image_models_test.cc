@@ -234,6 +234,21 @@ TEST(ImageModels, DivideHeadsAndTokensOfTransformersOnly) {
       ElementsAre(HasSubstr("not that of an image of 1024x1024, 4096; state the image's size"),
                   "tp 5 does not divide 24 attention heads",
                   "tp 5 does not divide the feed-forward width 12288"));
+  // Heads are exchanged among those ranks of cp that the plan says.
+  d = usual;
+  d.cp = 32;
+  d.head_ranks = 16;
+  EXPECT_THAT(
+      flux.family->division_problems(flux, d),
+      ElementsAre("ulysses divides whole heads over tp 1 x ulysses 16 = 16 ranks: 24 "
+                  "attention heads are not a multiple; use context_parallel=ring,ulysses=8"));
+  d.head_ranks = 32;
+  EXPECT_THAT(flux.family->division_problems(flux, d),
+              ElementsAre("context_parallel=all-to-all divides whole heads over tp 1 x cp 32 = 32 "
+                          "ranks: 24 attention heads are not a multiple; use "
+                          "context_parallel=ring,ulysses=8"));
+  d.head_ranks = 8;
+  EXPECT_THAT(flux.family->division_problems(flux, d), ElementsAre());
   const Model unet = model("stable-diffusion-1.x");
   d = usual;
   d.tp = 2;

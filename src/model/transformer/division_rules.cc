@@ -36,25 +36,8 @@ Broken feed_forward_width(const Architecture& a, const Division& d) {
   return fmt::format("tp {} does not divide the feed-forward width {}", d.tp, a.ffn_hidden);
 }
 
-// All-to-alls divide the heads of a tensor-parallel rank over cp. Transformer Engine refuses others
-// (context_parallel.py, AttnFuncWithCPAndQKVOA2A): it copies no key-value heads for cp.
 Broken exchanged_heads(const Architecture& a, const Division& d) {
-  const std::int64_t key_heads = a.latent_attention ? a.num_heads : a.num_kv_heads;
-  const auto whole = [&](std::int64_t ranks) {
-    return a.num_heads % (d.tp * ranks) == 0 && key_heads % (d.tp * ranks) == 0;
-  };
-  if (d.head_ranks == 1 || whole(d.head_ranks)) return {};
-  std::int64_t most = 1;
-  for (std::int64_t ranks = 2; ranks < d.head_ranks && ranks <= key_heads; ++ranks) {
-    if (d.cp % ranks == 0 && whole(ranks)) most = ranks;
-  }
-  const bool all = d.head_ranks == d.cp;
-  return fmt::format(
-      "{} divides whole heads over tp {} x {} {} = {} ranks: {} attention heads and {} key-value "
-      "heads are not both a multiple; use {}",
-      all ? "context_parallel=all-to-all" : "ulysses", d.tp, all ? "cp" : "ulysses", d.head_ranks,
-      d.tp * d.head_ranks, a.num_heads, key_heads,
-      most > 1 ? fmt::format("context_parallel=ring,ulysses={}", most) : "ring or all-gather");
+  return exchanged_heads_problem(d, a.num_heads, a.latent_attention ? a.num_heads : a.num_kv_heads);
 }
 
 // Megatron-Core divides heads and groups of Mamba-2 (megatron/core/ssm/mamba_mixer.py). Channels of

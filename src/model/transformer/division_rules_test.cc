@@ -46,6 +46,8 @@ struct Refused {
 TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
   Architecture wide = dense();
   wide.ffn_hidden = 4095;
+  Architecture all_heads = dense();
+  all_heads.num_kv_heads = all_heads.num_heads;
   Architecture channels = hybrid();
   channels.state_space = StateSpace{.inner = 1001, .state = 16, .step_rank = 8};
   Architecture chunked = dense();
@@ -70,6 +72,11 @@ TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
        {.tp = 6, .cp = 4, .head_ranks = 2, .sequence_length = 4096},
        "ulysses divides whole heads over tp 6 x ulysses 2 = 12 ranks: 24 attention heads and 6 "
        "key-value heads are not both a multiple; use ring or all-gather"},
+      {"exchanged heads",
+       all_heads,
+       {.cp = 16, .head_ranks = 16, .sequence_length = 4096},
+       "context_parallel=all-to-all divides whole heads over tp 1 x cp 16 = 16 ranks: 24 attention "
+       "heads are not a multiple; use context_parallel=ring,ulysses=8"},
       {"state heads", hybrid(), {.tp = 4}, "tp 4 does not divide 16 state-space heads in 2 groups"},
       {"state heads", channels, {.tp = 2}, "tp 2 does not divide 1001 state-space channels"},
       {"state heads", keys, {.tp = 8}, "tp 8 does not divide 4 key heads of the gated delta rule"},
