@@ -252,6 +252,22 @@ Bytes optimizer_state(const Training& training) {
   return element_size(NumberFormat::fp32) + moments * element_size(training.moments);
 }
 
+std::int64_t degree(const Plan& plan, MeshAxis axis) {
+  switch (axis) {
+    case MeshAxis::tp:
+      return plan.tp;
+    case MeshAxis::cp:
+      return plan.cp;
+    case MeshAxis::pp:
+      return plan.pp;
+    case MeshAxis::dp:
+      return plan.dp;
+    case MeshAxis::ep:
+      break;  // taken from the others
+  }
+  return 1;
+}
+
 std::int64_t head_ranks(const Plan& plan) {
   if (plan.context_parallel == ContextParallel::all_to_all) return plan.cp;
   return std::max<std::int64_t>(1, plan.ulysses);

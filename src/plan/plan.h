@@ -143,6 +143,9 @@ std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain);
 // Bytes of the optimizer's states of one trained parameter: fp32 master weight and moments.
 Bytes optimizer_state(const Training& training);
 
+// Ranks along an axis; 1 along ep, whose ranks are taken from the other axes.
+std::int64_t degree(const Plan& plan, MeshAxis axis);
+
 // Of the context-parallel ranks those that exchange heads among each other, and those that pass
 // each other keys and values: cp is their product.
 std::int64_t head_ranks(const Plan& plan);

@@ -8,25 +8,6 @@
 #include "schedule/schedule.h"
 
 namespace orrery {
-namespace {
-
-std::int64_t degree(const Plan& plan, MeshAxis axis) {
-  switch (axis) {
-    case MeshAxis::tp:
-      return plan.tp;
-    case MeshAxis::cp:
-      return plan.cp;
-    case MeshAxis::pp:
-      return plan.pp;
-    case MeshAxis::dp:
-      return plan.dp;
-    case MeshAxis::ep:
-      break;  // taken from the others
-  }
-  return 1;
-}
-
-}  // namespace
 
 MeshAxis outermost_axis(const Plan& plan) {
   for (auto axis = plan.placement.rbegin(); axis != plan.placement.rend(); ++axis) {

@@ -178,32 +178,13 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
 
 namespace {
 
-struct Degrees {
-  std::int64_t tp = 1, cp = 1, pp = 1, dp = 1;
-  [[nodiscard]] std::int64_t of(MeshAxis axis) const {
-    switch (axis) {
-      case MeshAxis::tp:
-        return tp;
-      case MeshAxis::cp:
-        return cp;
-      case MeshAxis::pp:
-        return pp;
-      case MeshAxis::dp:
-        return dp;
-      case MeshAxis::ep:
-        break;  // taken from the others
-    }
-    return 1;
-  }
-};
-
 // Whether an earlier placement puts the axes of more than one rank in the same order.
 bool repeats_a_placement(const std::vector<std::vector<MeshAxis>>& placements, std::size_t index,
-                         const Degrees& degrees) {
+                         const Plan& plan) {
   const auto order = [&](const std::vector<MeshAxis>& placement) {
     std::vector<MeshAxis> out;
     std::ranges::copy_if(placement, std::back_inserter(out),
-                         [&](MeshAxis a) { return degrees.of(a) > 1; });
+                         [&](MeshAxis a) { return degree(plan, a) > 1; });
     return out;
   };
   if (index == 0) return false;
@@ -240,6 +221,7 @@ void add_ways_of_tables(std::vector<CandidateGroup>& out, Candidate c, const Sea
 std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario) {
   const std::int64_t gpus = scenario.cluster.accelerators;
   std::vector<CandidateGroup> out;
+  Plan degrees;
   for (std::size_t placement = 0; placement < space.placements.size(); ++placement) {
     for (const std::int64_t tp : space.tp) {
       for (const std::int64_t cp : space.cp) {
@@ -253,10 +235,11 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
               std::find(space.dp.begin(), space.dp.end(), dp) == space.dp.end()) {
             continue;
           }
-          if (repeats_a_placement(space.placements, placement,
-                                  {.tp = tp, .cp = cp, .pp = pp, .dp = dp})) {
-            continue;
-          }
+          degrees.tp = tp;
+          degrees.cp = cp;
+          degrees.pp = pp;
+          degrees.dp = dp;
+          if (repeats_a_placement(space.placements, placement, degrees)) continue;
           for (const std::int64_t ep : space.ep) {
             for (const std::int64_t micro_batch : space.micro_batch) {
               if (micro_batch < 1 || ep < 1) continue;
