@@ -191,7 +191,7 @@ TEST(DivisionBySpeed, GivesTheFasterSiteMoreLayers) {
   // fills and drains.
   for (const std::int64_t first : {layers[0] - 1, layers[0] + 1}) {
     c.plan.layers = {first, 32 - first};
-    EXPECT_GE(Step(c, c.cluster).time() * 1.01, divided) << first;
+    EXPECT_GE(Step(c, c.cluster).time().seconds() * 1.01, divided.seconds()) << first;
   }
 }
 
