@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -94,8 +95,7 @@ Result<Api> loaded_api() {
   const auto find = [&](auto& function, const char* name) {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr) missing = name;
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym() is for
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
+    function = std::bit_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };
 #define ORRERY_PYTHON_SYMBOL(name) find(out.name, #name)
   ORRERY_PYTHON_SYMBOL(PyMem_SetAllocator);
