@@ -52,8 +52,7 @@ Communication token_communication(const Block& block, const Operator& op,
                     .payload = row * rows};
   if (setting.plan.dispatch != ExpertDispatch::all_to_all) {
     const double top_k = top_k_of(op);
-    out.tokens = TokenExchange{rows / top_k,      row,  top_k,
-                               experts_of(block), away, limit_of(op)};
+    out.tokens = TokenExchange{rows / top_k, row, top_k, experts_of(block), away, limit_of(op)};
   }
   return out;
 }
