@@ -31,7 +31,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const StageReport& fullest = e.stages[static_cast<std::size_t>(e.peak_memory_stage)];
   std::vector<Derivation> out;
   const DocumentRows* documents = step.costs.cache->documents();
-  const std::string kWithin = "attention within each document (sum of squares), padding excluded";
+  const std::string within = "attention within each document (sum of squares), padding excluded";
 
   out.push_back(
       {"step_time_s",
@@ -78,7 +78,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
                  std::string(step.costs.passes.backward ? "forward and backward (3x; frozen 2x)"
                                                         : "forward") +
                      " of every matrix product and " +
-                     (documents == nullptr ? "full attention" : kWithin) +
+                     (documents == nullptr ? "full attention" : within) +
                      ", logits included, embedding look-up and recomputation excluded",
                  fmt::format("{} per sequence of {:.0f} tokens x {:.0f} sequences",
                              to_text(per_sequence), length, sequences),

@@ -53,13 +53,14 @@ Result<CostContext> context_of(const Cluster& cluster, const Catalog& catalog,
 }  // namespace
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 SoftwareProfile software) {
+                                 const SoftwareProfile& software) {
   ORRERY_TRY(const TrainingConditions conditions, load_training_conditions(catalog));
-  return cost_context(cluster, catalog, conditions, std::move(software));
+  return cost_context(cluster, catalog, conditions, software);
 }
 
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 const TrainingConditions& conditions, SoftwareProfile software) {
+                                 const TrainingConditions& conditions,
+                                 const SoftwareProfile& software) {
   ORRERY_TRY(CostContext out, context_of(at_site(cluster, 0), catalog, conditions, software));
   std::int64_t first_rank = 0;
   for (std::size_t site = 1; site < site_count(cluster); ++site) {

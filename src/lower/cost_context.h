@@ -49,10 +49,10 @@ struct CostContext {
 // site where sites differ. Errors:
 // the catalog lacks kernel or collective parameters for this accelerator, or training conditions.
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
-                                 SoftwareProfile software = {});
+                                 const SoftwareProfile& software = {});
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const TrainingConditions& conditions,
-                                 SoftwareProfile software = {});
+                                 const SoftwareProfile& software = {});
 
 // What computing of `computing` loses if a transfer of `communicating` begins with it:
 //

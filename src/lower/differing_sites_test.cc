@@ -36,7 +36,7 @@ Cluster told_apart(Cluster two_sites) {
 }
 
 struct Step {
-  Step(RandomCase asked, Cluster on)
+  Step(RandomCase asked, const Cluster& on)
       : question(std::move(asked)),
         cache(question.model, question.training,
               *cost_context(on, Catalog::built_in(), question.software)),

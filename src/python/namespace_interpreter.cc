@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -14,7 +13,6 @@
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -95,7 +93,8 @@ Result<Api> loaded_api() {
   const auto find = [&](auto& function, const char* name) {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr) missing = name;
-    function = std::bit_cast<std::remove_reference_t<decltype(function)>>(symbol);
+    static_assert(sizeof(function) == sizeof(symbol));
+    std::memcpy(&function, &symbol, sizeof(function));
   };
 #define ORRERY_PYTHON_SYMBOL(name) find(out.name, #name)
   ORRERY_PYTHON_SYMBOL(PyMem_SetAllocator);
