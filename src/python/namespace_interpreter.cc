@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -93,8 +94,8 @@ Result<Api> loaded_api() {
   const auto find = [&](auto& function, const char* name) {
     void* const symbol = dlsym(library, name);
     if (symbol == nullptr) missing = name;
-    static_assert(sizeof(function) == sizeof(symbol));
-    std::memcpy(&function, &symbol, sizeof(function));
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym() is for
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };
 #define ORRERY_PYTHON_SYMBOL(name) find(out.name, #name)
   ORRERY_PYTHON_SYMBOL(PyMem_SetAllocator);

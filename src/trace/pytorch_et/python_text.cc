@@ -50,7 +50,7 @@ std::optional<std::string_view> after_word(std::string_view text) {
   return text.substr(end);
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): at most kMostNested deep
+// NOLINTBEGIN(misc-no-recursion): what these read nests at most kMostNested deep, which is checked
 std::optional<std::string_view> after_value(std::string_view text, int depth) {
   text = without_blanks(text);
   if (text.empty() || depth > kMostNested) return std::nullopt;
@@ -122,7 +122,6 @@ void append_float(double value, std::string& out) {
   if (digits.find('.') == std::string::npos) out += ".0";
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): the text was checked to nest at most kMostNested deep
 std::string_view append_python(std::string_view text, std::string& out) {
   text = without_blanks(text);
   const std::string_view after = after_value(text, 0).value_or(std::string_view{});
@@ -150,6 +149,7 @@ std::string_view append_python(std::string_view text, std::string& out) {
   }
   return after;
 }
+// NOLINTEND(misc-no-recursion)
 
 // Copies a checked text, one token after the other; no recursion.
 void append_all(std::string_view text, std::string& out) {
