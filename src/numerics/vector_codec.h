@@ -13,7 +13,7 @@
 //
 //   index = 1 - distinct rows behind / distinct rows before,
 //
-// tight (0.01) above `tight_above`, loose (0.05) below `loose_below`, else 0.03; and by iteration,
+// tight (0.01) above an index of 0.2, loose (0.05) below 0.02, else 0.03; and by iteration,
 // twice as large at first, falling in equal steps to the table's at iteration 65536. Bounds, factor
 // and iteration are those of the published artefact. The two limits of the index and the number of
 // steps are ours: the source lists its tables, not the limits.

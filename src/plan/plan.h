@@ -32,8 +32,8 @@ enum class Recompute { none, selective, alternate, full };
 enum class ContextParallel { all_gather, ring, all_to_all };
 template <>
 inline constexpr char kWordSeparator<ContextParallel> = '-';  // "all-gather"
-// Which tokens of a row a context-parallel rank has: one early and one late piece, every so manyeth
-// token (striped attention, arXiv 2311.09431), or one piece.
+// Which tokens of a row a context-parallel rank has: one early and one late piece, every c-th
+// token of c ranks (striped attention, arXiv 2311.09431), or one piece.
 enum class ContextBalance { zigzag, striped, contiguous };
 // Which of the two context-parallel groups is on neighbouring ranks (arXiv 2406.18485 s.4): that
 // which exchanges heads, or that which passes keys and values.
