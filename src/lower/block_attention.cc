@@ -43,8 +43,8 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   const bool contiguous =
       s_.plan.context_balance == ContextBalance::contiguous && s_.documents == nullptr;
   if (a.causal && ring_ranks(s_.plan) > 1 && !contiguous) {
-    // Each rank holds one early and one late piece of the sequence, or every c-th token of c ranks, so
-    // that all see half the keys. Of contiguous pieces the last sees all, and the others wait.
+    // Each rank holds one early and one late piece of the sequence, or every c-th token of c ranks,
+    // so that all see half the keys. Of contiguous pieces the last sees all, and the others wait.
     shape.keys = shape.keys / 2 + shape.queries / 2;
   }
   return shape;
