@@ -61,7 +61,7 @@ std::vector<Judged> joined(const Validation& validation, std::span<const HeldOut
     if (step.scheme == Scheme::five_fold) j.fold = step.fold;
   }
   std::vector<Judged> out;
-  for (auto& [id, judged] : by_row) out.push_back(std::move(judged));
+  for (const auto& [id, judged] : by_row) out.push_back(judged);
   return out;
 }
 
