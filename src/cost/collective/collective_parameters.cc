@@ -36,8 +36,9 @@ const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
   static const Fields<InSwitchParameters> table =
       Fields<InSwitchParameters>("in-switch reduction")
           .optional<&InSwitchParameters::step>("latency inside a node")
-          .optional<&InSwitchParameters::member>("latency of each member of the node, on top")
           .optional<&InSwitchParameters::tree_network_step>("latency of one step between nodes")
+          .optional<&InSwitchParameters::low_latency_until>(
+              "an all-reduce over several such nodes above which only Simple is used; 0: no limit")
           .optional<&InSwitchParameters::efficiency>(
               "share of the scale-up bandwidth; 0 where not available")
           .optional<&InSwitchParameters::least_ranks>("ranks a node from which the library uses it")
@@ -222,7 +223,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
     return wrong("an overlap must be from 1 to 100", "latency_overlap, parallel_trees.overlap",
                  "1 where nothing overlaps");
   }
-  if (p.low_latency_until < Bytes(0)) {
+  if (std::min(p.low_latency_until, p.in_switch.low_latency_until) < Bytes(0)) {
     return wrong("low_latency_until is negative", "low_latency_until", "such as 1 MiB");
   }
   ORRERY_RETURN_IF_ERROR(at(document.name, check(p.host_path)));
@@ -232,9 +233,9 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
   if (!are_latencies(p.ring) || !are_latencies(p.tree) ||
       !are_latencies(p.parallel_trees.latency) || !are_latencies(p.pairwise.latency) ||
       !is_latency(p.network_overhead) || !is_latency(p.in_switch.step) ||
-      !is_latency(p.in_switch.member) || !is_latency(p.in_switch.tree_network_step) ||
-      !is_latency(p.pairwise.peer) || !is_latency(p.parallel_trees.rank) ||
-      !is_latency(p.token_exchange.dispatch.base) || !is_latency(p.token_exchange.combine.base)) {
+      !is_latency(p.in_switch.tree_network_step) || !is_latency(p.pairwise.peer) ||
+      !is_latency(p.parallel_trees.rank) || !is_latency(p.token_exchange.dispatch.base) ||
+      !is_latency(p.token_exchange.combine.base)) {
     return wrong("a latency is negative or above a minute", "latencies", "such as \"0.6 us\"");
   }
   if (!is_ceiling(p.low_latency_total) || !is_ceiling(p.ring_low_latency_128_per_channel) ||

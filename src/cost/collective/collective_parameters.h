@@ -63,10 +63,11 @@ struct NodeCeiling {
 // Reduction in the switch (NVLink SHARP).
 struct InSwitchParameters {
   Seconds step;               // inside the node
-  Seconds member;             // each member of the node, on top
   Seconds tree_network_step;  // between nodes, of the tree that joins the nodes
-  double efficiency = 0;      // share of the scale-up bandwidth; 0: not available
-  int least_ranks = 2;        // per node, from which the library uses it
+  // An all-reduce over several such nodes above which only Simple is used; 0: no limit.
+  Bytes low_latency_until;
+  double efficiency = 0;  // share of the scale-up bandwidth; 0: not available
+  int least_ranks = 2;    // per node, from which the library uses it
   NodeCeiling tree_per_channel;
   bool operator==(const InSwitchParameters&) const = default;
 };

@@ -21,6 +21,10 @@ int depth(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(
 
 constexpr BytesPerSecond kUnlimited(std::numeric_limits<double>::infinity());
 
+// Ranks of a node that head the tree between switches which reduce (NCCL src/include/device.h,
+// NCCL_MAX_NVLS_ARITY).
+constexpr int kMostHeads = 32;
+
 constexpr std::array<std::string_view, 1> kPcie = {"pcie"};
 constexpr std::array<std::string_view, 7> kScaleUp = {
     "scale-up", "nvlink", "nvswitch", "infinity-fabric", "ici", "xgmi", "neuronlink"};
@@ -93,7 +97,10 @@ CommunicationPath communication_path(const GroupShape& group,
     inner = outer;
   }
   path.nodes = units(group.size, path.node_ranks);
-  path.reduces_in_switch = switches && path.node_ranks > 1;
+  const InSwitchParameters& in_switch = parameters.in_switch;
+  path.reduces_in_switch = switches && path.node_ranks > 1 && in_switch.efficiency > 0 &&
+                           path.node_ranks >= in_switch.least_ranks &&
+                           (path.nodes == 1 || path.node_ranks <= kMostHeads);
   path.ring_rate = std::min(path.scale_up_rate, path.network_rate);
   return path;
 }
@@ -104,10 +111,13 @@ Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, 
   return step + crossing.latency * (protocol == Protocol::simple ? 2.0 : 1.0);
 }
 
-bool low_latency_allowed(Bytes payload, const CommunicationPath& path,
+bool low_latency_allowed(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                          const CollectiveParameters& parameters) {
-  return parameters.low_latency_until <= Bytes(0) ||
-         payload <= parameters.low_latency_until * static_cast<double>(path.ranks);
+  const auto within = [&](Bytes limit) { return limit <= Bytes(0) || payload <= limit; };
+  const bool tree_of_switches =
+      kind == CollectiveKind::all_reduce && path.nodes > 1 && path.reduces_in_switch;
+  return within(parameters.low_latency_until * static_cast<double>(path.ranks)) &&
+         (!tree_of_switches || within(parameters.in_switch.low_latency_until));
 }
 
 Seconds overlapped(Seconds steps, Seconds transfer, double exponent) {

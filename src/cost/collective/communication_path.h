@@ -51,12 +51,12 @@ struct Crossing {
 
 struct CommunicationPath {
   int ranks = 1;
-  int nodes = 1;       // scale-up domains that the group spans
-  int node_ranks = 1;  // members in one of them
-  bool reduces_in_switch = false;
-  BytesPerSecond ring_rate;      // least m[l-1] * b[l] of all levels crossed
-  BytesPerSecond scale_up_rate;  // the same, levels inside the node only
-  BytesPerSecond network_rate;   // the same, levels outside only
+  int nodes = 1;                   // scale-up domains that the group spans
+  int node_ranks = 1;              // members in one of them
+  bool reduces_in_switch = false;  // the switches can, and the library lets them
+  BytesPerSecond ring_rate;        // least m[l-1] * b[l] of all levels crossed
+  BytesPerSecond scale_up_rate;    // the same, levels inside the node only
+  BytesPerSecond network_rate;     // the same, levels outside only
   std::array<Crossing, kMaxCrossings> storage;
   std::size_t count = 0;
   [[nodiscard]] std::span<const Crossing> crossings() const { return {storage.data(), count}; }
@@ -79,8 +79,10 @@ CommunicationPath communication_path(const GroupShape& group,
 Seconds step_latency(const AlgorithmLatencies& table, const Crossing& crossing, Protocol protocol);
 
 // Whether the library would still use a low-latency protocol: a rank's part payload / P is at most
-// low_latency_until.
-bool low_latency_allowed(Bytes payload, const CommunicationPath& path,
+// low_latency_until, and an all-reduce over several nodes that reduce in their switches at most
+// in_switch.low_latency_until. There NCCL's tuner takes the tree between switches, whose nominal
+// latency (graph/tuning.cc, hwLatencies) is shorter than the measured one.
+bool low_latency_allowed(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                          const CollectiveParameters& parameters);
 
 // Combines the latency of steps with the transfer of bytes where both partly overlap:

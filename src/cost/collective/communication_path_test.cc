@@ -102,18 +102,38 @@ TEST(Overlapped, LiesBetweenTheGreaterAndTheSum) {
 // Past the limit only Simple is left, and no payload gets cheaper for being larger.
 TEST(LowLatency, IsLeftBehindAtAPartOfThatSize) {
   CollectiveParameters p = parameters("blackwell");
+  constexpr CollectiveKind kReduce = CollectiveKind::all_reduce;
   p.low_latency_until = Bytes(kMi);
   FabricLevel nvlink = level("nvlink-5", 900, 1);
   const GroupShape group{4, {4}};
   const CommunicationPath path = communication_path(group, {nvlink}, p);
-  EXPECT_TRUE(low_latency_allowed(Bytes(4 * kMi), path, p));
-  EXPECT_FALSE(low_latency_allowed(Bytes(4 * kMi + 1), path, p));
+  EXPECT_TRUE(low_latency_allowed(kReduce, Bytes(4 * kMi), path, p));
+  EXPECT_FALSE(low_latency_allowed(kReduce, Bytes(4 * kMi + 1), path, p));
   EXPECT_EQ(collective(CollectiveKind::all_reduce, Bytes(5 * kMi), group, {nvlink}, p).protocol,
             Protocol::simple);
   EXPECT_LT(collective(CollectiveKind::all_reduce, Bytes(4 * kMi), group, {nvlink}, p).time,
             collective(CollectiveKind::all_reduce, Bytes(4 * kMi + 1), group, {nvlink}, p).time);
   p.low_latency_until = Bytes(0);
-  EXPECT_TRUE(low_latency_allowed(Bytes(kGi), path, p));
+  EXPECT_TRUE(low_latency_allowed(kReduce, Bytes(kGi), path, p));
+}
+
+// Between nodes that reduce in their switches, an all-reduce leaves the low-latency protocols
+// earlier; other collectives, and nodes that do not reduce, keep them.
+TEST(LowLatency, IsLeftBehindEarlierWhereSwitchesOfSeveralNodesReduce) {
+  const CollectiveParameters p = parameters("hopper");
+  ASSERT_EQ(p.in_switch.low_latency_until, Bytes(kMi));
+  FabricLevel nvlink = level("nvlink-4", 450, 1);
+  const auto allowed = [&](CollectiveKind kind, int nodes, double bytes) {
+    const std::vector<FabricLevel> levels = {nvlink, level("infiniband", 50, 1)};
+    const CommunicationPath path = communication_path({8 * nodes, {8, 8 * nodes}}, levels, p);
+    return low_latency_allowed(kind, Bytes(bytes), path, p);
+  };
+  EXPECT_TRUE(allowed(CollectiveKind::all_reduce, 2, 2 * kMi));
+  nvlink.in_switch_reduction = true;
+  EXPECT_FALSE(allowed(CollectiveKind::all_reduce, 2, 2 * kMi));
+  EXPECT_TRUE(allowed(CollectiveKind::all_reduce, 2, kMi));
+  EXPECT_TRUE(allowed(CollectiveKind::all_reduce, 1, 2 * kMi));
+  EXPECT_TRUE(allowed(CollectiveKind::all_gather, 2, 2 * kMi));
 }
 
 }  // namespace

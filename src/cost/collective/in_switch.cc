@@ -36,13 +36,10 @@ Bytes bytes_in_flight(Bytes payload, double channels, const CommunicationPath& p
 Seconds in_switch_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                        Protocol protocol, const CollectiveParameters& parameters) {
   const InSwitchParameters& p = parameters.in_switch;
-  if (protocol != Protocol::simple || !path.reduces_in_switch || p.efficiency <= 0 ||
-      path.node_ranks < p.least_ranks) {
-    return kNever;
-  }
+  if (protocol != Protocol::simple || !path.reduces_in_switch) return kNever;
   const double g = path.node_ranks;
   const BytesPerSecond inside = path.scale_up_rate * p.efficiency;
-  Seconds time = p.step + p.member * g;
+  Seconds time = p.step;
   for (const Crossing& c : path.crossings()) {
     if (c.link != LinkKind::network) time = std::max(time, c.latency);
   }

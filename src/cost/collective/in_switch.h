@@ -1,9 +1,9 @@
 // Time of a collective whose reduction and multicast are done by the scale-up switch (NVLink
 // SHARP), with a tree between nodes if there are several ("NVLS" and "NVLS tree" of NCCL).
 //
-//   all-reduce, one node:  t = step + g member + 2 f / r + (n - f) / r,    r = e b g/(g+1)
-//   all-gather, reduce-scatter, one node:  t = step + g member + n / (e b)
-//   all-reduce, N nodes:   t = step + g member + 2 d network_step
+//   all-reduce, one node:  t = step + 2 f / r + (n - f) / r,    r = e b g/(g+1)
+//   all-gather, reduce-scatter, one node:  t = step + n / (e b)
+//   all-reduce, N nodes:   t = step + 2 d network_step
 //                              + f (2 / r + 2 d / (w/2)) + (n - f) / min(r, w/2),  d = floor(log2 N)
 //
 // f bytes are in flight: what C channels send for g ranks, a chunk each, before the next stage
@@ -19,6 +19,9 @@
 // al. 2020 "An In-Network Architecture for Accelerating Shared-Memory Multiprocessor Collectives"
 // for the traffic n (1 + 1/g). NCCL's own tuner promises 2 e b (C-1)/C, more than measured
 // (validation/kernels/nccl-collectives-measured.csv); the traffic form is used instead.
+// Between nodes of more than 32 ranks it is not used: the library has no more heads than that in one
+// switch (NCCL device.h, NCCL_MAX_NVLS_ARITY). Two racks of GB200, 64 ranks each, all-reduce at the rate
+// of a ring, 0.72 of what the tree would give (validation/kernels/nccl-multinode-measured.csv).
 // Not modelled: in-network reduction between nodes.
 #pragma once
 

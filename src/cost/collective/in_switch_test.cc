@@ -29,7 +29,7 @@ TEST(InSwitch, AnAllReduceSendsOncePlusItsPart) {
 TEST(InSwitch, ChunksInFlightPassEveryStage) {
   CollectiveParameters p = parameters("hopper");
   p.in_switch.efficiency = 1;
-  p.in_switch.step = p.in_switch.member = Seconds(0);
+  p.in_switch.step = Seconds(0);
   FabricLevel l = level("nvlink", 100, 0);
   l.in_switch_reduction = true;
   const CommunicationPath path = communication_path({8, {8}}, {l}, p);
@@ -68,6 +68,22 @@ TEST(InSwitch, TwoNodesExchangeAndMoreRelay) {
   };
   EXPECT_NEAR(slope(2), 1e9 / 80e9, 1e-9);      // n over the node's 8 cards
   EXPECT_NEAR(slope(4), 2 * 1e9 / 80e9, 1e-9);  // up and down again
+}
+
+// A library has at most 32 heads in one switch: a rack of 64 ranks reduces in its own switch, two
+// racks do not.
+TEST(InSwitch, DoesNotJoinDomainsOfMoreThan32Ranks) {
+  const CollectiveParameters p = parameters("blackwell");
+  FabricLevel rack = level("nvlink-5", 900, 1);
+  rack.in_switch_reduction = true;
+  const std::vector<FabricLevel> levels = {rack, level("infiniband", 50, 1)};
+  const auto reduces = [&](int own, int ranks) {
+    return communication_path({ranks, {own, ranks}}, levels, p).reduces_in_switch;
+  };
+  EXPECT_TRUE(reduces(64, 64));
+  EXPECT_TRUE(reduces(32, 64));
+  EXPECT_FALSE(reduces(33, 66));
+  EXPECT_FALSE(reduces(64, 128));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ Seconds ring_steps_latency(CollectiveKind kind, const CommunicationPath& path, P
 Seconds ring_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters) {
   if (kind == CollectiveKind::all_to_all) return kNever;
-  if (protocol != Protocol::simple && !low_latency_allowed(payload, path, parameters)) {
+  if (protocol != Protocol::simple && !low_latency_allowed(kind, payload, path, parameters)) {
     return kNever;
   }
   BytesPerSecond rate = path.ring_rate;

@@ -63,7 +63,7 @@ Bytes corrected_tree_bytes(Bytes payload, Protocol protocol) {
 Seconds tree_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters) {
   if (kind != CollectiveKind::all_reduce) return kNever;
-  if (protocol != Protocol::simple && !low_latency_allowed(payload, path, parameters)) {
+  if (protocol != Protocol::simple && !low_latency_allowed(kind, payload, path, parameters)) {
     return kNever;
   }
   const double channels = parameters.channels;
