@@ -32,6 +32,7 @@ struct PartOfRows {
   std::string name;
   ErrorSummary in_sample;
   std::optional<ErrorSummary> held_out;
+  std::optional<ErrorSummary> left_out = std::nullopt;
 };
 
 // One fit: "gemm bf16".
@@ -41,6 +42,8 @@ struct CalibratedPart {
   ErrorSummary in_sample;
   std::optional<ErrorSummary> held_out;  // with cross-validation
   std::vector<PartOfRows> of_which;
+  // With it, where systems are told apart: each predicted from its datasheet and other systems.
+  std::optional<ErrorSummary> left_out = std::nullopt;
 };
 
 // A row that was left out, or that is odd: "file.csv:12", "latency_us is -3: not above 0".

@@ -10,6 +10,7 @@
 #include "calibrate/cross_validated_fit.h"
 #include "calibrate/exchange_fit.h"
 #include "calibrate/folds.h"
+#include "cost/collective/communication_path.h"
 #include "document/value.h"
 
 namespace orrery {
@@ -51,8 +52,49 @@ CollectiveFit record_of(std::string data, const std::string& date, const Calibra
 // are shown instead.
 constexpr std::size_t kLeastCollectives = 30;
 
+LinkKind link_of(const CollectiveGeneration& generation) {
+  return link_kind(generation.levels.front().front(), 0);
+}
+
+// Each accelerator predicted by a fit of the others of its generation or, where it is alone, by the
+// published constants of the tuner with what other generations of such links have in common.
+Result<std::vector<double>> predict_left_out(std::span<const CollectiveGeneration> all,
+                                             const CollectiveGeneration& generation,
+                                             const Catalog& catalog) {
+  std::map<std::string, std::vector<std::size_t>> systems;
+  for (std::size_t i = 0; i < generation.rows.size(); ++i) {
+    systems[generation.rows[i].accelerator].push_back(i);
+  }
+  std::vector<double> out(generation.rows.size());
+  for (const auto& [name, own] : systems) {
+    CollectiveParameters parameters;
+    if (systems.size() > 1) {
+      std::vector<std::size_t> others;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (generation.rows[i].accelerator != name) others.push_back(i);
+      }
+      ORRERY_TRY(FittedCollectives fitted, fit_collectives(generation, others));
+      parameters = std::move(fitted.parameters);
+    } else {
+      std::vector<CollectiveParameters> others;
+      for (const CollectiveGeneration& other : all) {
+        if (&other != &generation && link_of(other) == link_of(generation)) {
+          others.push_back(other.start);
+        }
+      }
+      ORRERY_TRY(const CollectiveParameters facts, load_collective_parameters(catalog, "default"));
+      parameters = typical_parameters(facts, link_of(generation), others);
+    }
+    for (const std::size_t i : own) {
+      out[i] = predicted_time(generation, i, parameters).value();
+    }
+  }
+  return out;
+}
+
 // The report without files; `parameters` takes the result.
-Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
+Result<CalibrationReport> calibrated(std::span<const CollectiveGeneration> generations,
+                                     const CollectiveGeneration& generation,
                                      const CalibrationRequest& request, const std::string& data,
                                      CollectiveParameters& parameters) {
   std::vector<std::size_t> all(generation.rows.size());
@@ -84,6 +126,9 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
                      }
                      return times;
                    }));
+    if (request.accelerator.empty()) {
+      ORRERY_TRY(done.left_out, predict_left_out(generations, generation, *request.catalog));
+    }
   }
 
   CalibratedPart& part = done.part;
@@ -91,6 +136,7 @@ Result<CalibrationReport> calibrated(const CollectiveGeneration& generation,
   part.parameters = fitted.fit.parameters;
   part.in_sample = fit_errors(done.predicted, measured);
   if (!done.held_out.empty()) part.held_out = fit_errors(done.held_out, measured);
+  if (!done.left_out.empty()) part.left_out = fit_errors(done.left_out, measured);
   const bool switched = generation.start.in_switch.efficiency > 0;
   std::vector<std::set<std::string>> names(4);
   for (const CollectiveMeasurement& m : generation.rows) {
@@ -136,10 +182,11 @@ CalibratedFile file_of(const std::string& architecture, const CollectiveParamete
 // Fits the exchanges of one architecture into `parameters`, and adds them to the report.
 Result<void> add_exchanges(std::span<const ExchangeMeasurement> rows,
                            const CalibrationRequest& request, const std::string& data,
+                           const TokenExchangeParameters& elsewhere,
                            CollectiveParameters& parameters, CalibrationReport& report) {
-  ORRERY_TRY(
-      std::vector<CalibratedPart> parts,
-      fit_exchanges(rows, request.cross_validate ? request.folds : 0, parameters.token_exchange));
+  ORRERY_TRY(std::vector<CalibratedPart> parts,
+             fit_exchanges(rows, request.cross_validate ? request.folds : 0, elsewhere,
+                           parameters.token_exchange));
   std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data.starts_with(data); });
   for (CalibratedPart& part : parts) {
     parameters.fits.push_back(record_of(data + ": " + part.name, request.date, part));
@@ -180,7 +227,8 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
   for (const CollectiveGeneration& generation : generations) {
     out.used += generation.rows.size();
     CollectiveParameters parameters;
-    ORRERY_TRY(CalibrationReport report, calibrated(generation, request, data, parameters));
+    ORRERY_TRY(CalibrationReport report,
+               calibrated(generations, generation, request, data, parameters));
     made.emplace(generation.architecture, std::pair(std::move(parameters), std::move(report)));
   }
   std::map<std::string, std::vector<ExchangeMeasurement>> by_architecture;
@@ -198,8 +246,14 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
       report.subject = architecture;
       at = made.emplace(architecture, std::pair(std::move(start), std::move(report))).first;
     }
-    ORRERY_RETURN_IF_ERROR(
-        add_exchanges(own, request, "token exchange", at->second.first, at->second.second));
+    TokenExchangeParameters elsewhere;
+    for (const auto& [other, rows_of_it] : by_architecture) {
+      if (other == architecture) continue;
+      ORRERY_TRY(const CollectiveParameters p, load_collective_parameters(*request.catalog, other));
+      elsewhere = p.token_exchange;
+    }
+    ORRERY_RETURN_IF_ERROR(add_exchanges(own, request, "token exchange", elsewhere,
+                                         at->second.first, at->second.second));
   }
   for (auto& [architecture, result] : made) {
     const std::vector<CalibratedPart>& parts = result.second.parts;

@@ -144,6 +144,18 @@ Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
       .time;
 }
 
+P typical_parameters(const P& facts, LinkKind link, std::span<const P> others) {
+  P out = facts;
+  if (others.empty()) return out;
+  for (const Adjustable& a : adjustables(facts, link, Seconds(0))) {
+    double sum = 0;
+    for (const P& p : others) sum += std::log(a.value(p));
+    a.set(out, std::exp(sum / static_cast<double>(others.size())));
+  }
+  tie(out, link);
+  return out;
+}
+
 Result<std::vector<CollectiveGeneration>> collective_generations(
     std::vector<CollectiveMeasurement> rows, const Catalog& catalog,
     std::vector<RowProblem>& problems) {

@@ -56,6 +56,11 @@ struct FittedCollectives {
 Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
                                           std::span<const std::size_t> rows);
 
+// What is known of a generation that was not measured, whose accelerators are joined by `link`:
+// `facts`, with the geometric mean over `others` of every quantity that is fitted.
+CollectiveParameters typical_parameters(const CollectiveParameters& facts, LinkKind link,
+                                        std::span<const CollectiveParameters> others);
+
 Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
                        const CollectiveParameters& parameters);
 

@@ -54,7 +54,7 @@ CollectiveMeasurement measurement(MeasurementCells& cells, bool between_nodes) {
   m.reduces_in_switch = cells.text("dtype") != "int8";
   const double most = between_nodes ? kMostRanksOfMachine : kMostRanks;
   m.ranks = static_cast<int>(cells.count("num_gpus", 2, most));
-  if (between_nodes) m.nodes = static_cast<int>(cells.count("num_nodes", m.message ? 2 : 1, most));
+  if (between_nodes) m.nodes = static_cast<int>(cells.count("num_nodes", 1, most));
   m.payload = Bytes(cells.number("bytes", 0, kMostBytes));
   m.time = Seconds(cells.number("latency_us", 0, kLongest) * 1e-6);
   return m;
@@ -142,7 +142,9 @@ const MeasuredNode* MeasuredNodes::of(const std::string& accelerator, std::int64
   if (added) {
     const auto cluster = parse_cluster_name(accelerator + ":" + std::to_string(size), catalog_);
     if (cluster && !cluster->levels.empty()) {
-      at->second = MeasuredNode{cluster->accelerator.architecture, cluster->levels.front(),
+      at->second = MeasuredNode{cluster->accelerator.architecture,
+                                cluster->levels.front(),
+                                {cluster->levels.begin() + 1, cluster->levels.end()},
                                 cluster->accelerators_per_node};
     }
   }

@@ -56,8 +56,9 @@ std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSep
 // The node of an accelerator.
 struct MeasuredNode {
   std::string architecture;
-  FabricLevel level;      // the scale-up domain
-  std::int64_t size = 1;  // accelerators in one node; the domain may span several
+  FabricLevel level;                 // the scale-up domain
+  std::vector<FabricLevel> outside;  // levels between domains, as its datasheet has them
+  std::int64_t size = 1;             // accelerators in one node; the domain may span several
 };
 
 // Those of the catalog, each looked up once.

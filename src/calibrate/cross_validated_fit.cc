@@ -33,19 +33,31 @@ Result<Fit> fit_rows(const FitTask& task, std::span<const std::size_t> rows,
 
 void CrossValidatedFit::add_part_of_rows(std::string name, std::span<const double> measured,
                                          const std::function<bool(std::size_t)>& choose) {
-  std::vector<double> chosen;
-  std::vector<double> own;
-  std::vector<double> other;
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    if (!choose(i)) continue;
-    chosen.push_back(measured[i]);
-    own.push_back(predicted[i]);
-    if (!held_out.empty()) other.push_back(held_out[i]);
-  }
-  if (chosen.empty()) return;
-  PartOfRows out{std::move(name), fit_errors(own, chosen), std::nullopt};
-  if (!held_out.empty()) out.held_out = fit_errors(other, chosen);
-  part.of_which.push_back(std::move(out));
+  const auto chosen = [&](std::span<const double> all) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (choose(i)) out.push_back(all[i]);
+    }
+    return out;
+  };
+  const std::vector<double> times = chosen(measured);
+  if (times.empty()) return;
+  const auto errors = [&](std::span<const double> all) -> std::optional<ErrorSummary> {
+    if (all.empty()) return std::nullopt;
+    return fit_errors(chosen(all), times);
+  };
+  part.of_which.push_back(
+      {std::move(name), *errors(predicted), errors(held_out), errors(left_out)});
+}
+
+Result<std::vector<double>> fit_and_predict(const FitTask& task,
+                                            std::span<const std::size_t> fitted,
+                                            std::span<const double> start,
+                                            std::span<const std::size_t> rest) {
+  ORRERY_TRY(const Fit done, fit_rows(task, fitted, start));
+  std::vector<double> predicted(rest.size());
+  task.predict(done.values(), rest, predicted);
+  return predicted;
 }
 
 Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds) {
@@ -65,16 +77,11 @@ Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds) {
   if (used < 2) return out;
   // A fold begins where all rows together ended: that saves the search for the right valley.
   const std::vector<double> start = out.fit.values();
-  ORRERY_TRY(
-      out.held_out,
-      predict_held_out(fold_of_each(task.keys, used),
-                       [&](std::span<const std::size_t> fitted,
-                           std::span<const std::size_t> rest) -> Result<std::vector<double>> {
-                         ORRERY_TRY(const Fit fold, fit_rows(task, fitted, start));
-                         std::vector<double> predicted(rest.size());
-                         task.predict(fold.values(), rest, predicted);
-                         return predicted;
-                       }));
+  ORRERY_TRY(out.held_out, predict_held_out(fold_of_each(task.keys, used),
+                                            [&](std::span<const std::size_t> fitted,
+                                                std::span<const std::size_t> rest) {
+                                              return fit_and_predict(task, fitted, start, rest);
+                                            }));
   out.part.held_out = fit_errors(out.held_out, task.measured);
   return out;
 }

@@ -51,12 +51,20 @@ struct CrossValidatedFit {
   Fit fit;
   std::vector<double> predicted;
   std::vector<double> held_out;  // empty without cross-validation
+  std::vector<double> left_out;  // of systems that are not fitted; empty where none are told apart
   CalibratedPart part;
 
   // The errors of the rows for which `choose` holds, under a name; nothing if there are none.
   void add_part_of_rows(std::string name, std::span<const double> measured,
                         const std::function<bool(std::size_t)>& choose);
 };
+
+// What a fit of the rows `fitted`, from `start` or, where that is empty, from the task's starts,
+// predicts of the rows `rest`. Errors: those of fit().
+Result<std::vector<double>> fit_and_predict(const FitTask& task,
+                                            std::span<const std::size_t> fitted,
+                                            std::span<const double> start,
+                                            std::span<const std::size_t> rest);
 
 // `folds` 0: no cross-validation. Fewer distinct keys than folds: as many folds as keys. Errors:
 // those of fit().

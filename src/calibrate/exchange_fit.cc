@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "calibrate/collective_measurements.h"
+#include "calibrate/folds.h"
 #include "calibrate/measurement_cells.h"
 #include "cost/collective/token_exchange.h"
 
@@ -121,6 +123,31 @@ Seconds predicted(const ExchangeMeasurement& m, std::span<const double> x) {
                           0.25));
 }
 
+// Each accelerator by a fit of the others or, where there are none, by `elsewhere`.
+Result<std::vector<double>> predict_left_out(std::span<const ExchangeMeasurement> rows,
+                                             const FitTask& task,
+                                             const TokenExchangeWay& elsewhere) {
+  std::map<std::string_view, int> systems;
+  std::vector<int> system_of_row;
+  for (const ExchangeMeasurement& m : rows) {
+    system_of_row.push_back(
+        systems.try_emplace(m.accelerator, static_cast<int>(systems.size())).first->second);
+  }
+  if (systems.size() > 1) {
+    return predict_held_out(
+        system_of_row, [&](std::span<const std::size_t> fitted, std::span<const std::size_t> rest) {
+          return fit_and_predict(task, fitted, {}, rest);
+        });
+  }
+  std::vector<double> out;
+  for (const ExchangeMeasurement& m : rows) {
+    out.push_back(
+        (elsewhere.base + m.token * (m.tokens * m.copies) / (m.link * elsewhere.efficiency))
+            .value());
+  }
+  return out;
+}
+
 }  // namespace
 
 bool holds_exchange_measurements(const CommaSeparated& table) {
@@ -134,7 +161,9 @@ std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& tab
 }
 
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
-                                                  int folds, TokenExchangeParameters& parameters) {
+                                                  int folds,
+                                                  const TokenExchangeParameters& elsewhere,
+                                                  TokenExchangeParameters& parameters) {
   std::vector<CalibratedPart> out;
   for (const ExchangeKernel kernel :
        {ExchangeKernel::deep_ep, ExchangeKernel::one_sided, ExchangeKernel::two_sided}) {
@@ -162,6 +191,11 @@ Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasur
             return [x](const ExchangeMeasurement& m) { return predicted(m, x); };
           });
       ORRERY_TRY(CrossValidatedFit fit, cross_validated_fit(task, folds));
+      if (folds > 0) {
+        ORRERY_TRY(fit.left_out,
+                   predict_left_out(own, task, away ? elsewhere.dispatch : elsewhere.combine));
+        fit.part.left_out = fit_errors(fit.left_out, task.measured);
+      }
       fit.add_part_of_rows("1024 tokens and more", task.measured,
                            [&](std::size_t i) { return own[i].tokens >= 1024; });
       fit.add_part_of_rows("fewer tokens", task.measured,

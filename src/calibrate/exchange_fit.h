@@ -51,8 +51,12 @@ std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& tab
                                                        std::vector<RowProblem>& problems);
 
 // One fit of dispatch and one of combine for each kernel among `rows`, which are of one
-// architecture; stores the result in `parameters`. Errors: those of fit().
+// architecture; stores the result in `parameters`. With folds, each accelerator is also predicted
+// by a fit of the others or, where it is alone, by `elsewhere`, the parameters of another
+// architecture. Errors: those of fit().
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
-                                                  int folds, TokenExchangeParameters& parameters);
+                                                  int folds,
+                                                  const TokenExchangeParameters& elsewhere,
+                                                  TokenExchangeParameters& parameters);
 
 }  // namespace orrery

@@ -40,7 +40,7 @@ TEST(ExchangeFit, FindsTheParametersThatMadeTheMeasurements) {
   const auto rows = exchange_measurements(table_of(text), Catalog::built_in(), problems);
   EXPECT_TRUE(problems.empty());
   TokenExchangeParameters p;
-  const auto parts = fit_exchanges(rows, 5, p);
+  const auto parts = fit_exchanges(rows, 5, {}, p);
   ASSERT_TRUE(parts);
   ASSERT_EQ(parts->size(), 2u);
   EXPECT_NEAR(p.dispatch.base.value() * 1e6, 25, 0.3);
@@ -60,7 +60,7 @@ TEST(ExchangeFit, HoldsOnShapesItHasNotSeen) {
         if (m.architecture == architecture) own.push_back(m);
       }
       TokenExchangeParameters p;
-      const auto parts = fit_exchanges(own, 5, p);
+      const auto parts = fit_exchanges(own, 5, {}, p);
       ASSERT_TRUE(parts);
       for (const CalibratedPart& part : *parts) {
         EXPECT_LT(part.held_out->median, 0.10) << architecture << ' ' << part.name;

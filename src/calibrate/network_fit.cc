@@ -18,8 +18,9 @@ struct Machine {
   std::string name;
   std::string accelerator;
   CollectiveParameters start;
-  FabricLevel node;            // its scale-up domain, of one node or more
-  std::int64_t node_size = 1;  // accelerators in one node
+  FabricLevel node;                  // its scale-up domain, of one node or more
+  std::vector<FabricLevel> outside;  // levels between domains, as the datasheet has them
+  std::int64_t node_size = 1;        // accelerators in one node
   std::vector<CollectiveMeasurement> rows;
 };
 
@@ -46,25 +47,54 @@ std::string payload_key(const CollectiveMeasurement& m) {
   return std::to_string(m.payload.value());
 }
 
+struct PayloadRange {
+  std::string_view name;
+  Bytes above, up_to;
+};
+constexpr Bytes kMebibyte(1024.0 * 1024);
+constexpr std::array kPayloads = {
+    PayloadRange{"up to 1 MiB", Bytes(0), kMebibyte},
+    PayloadRange{"1 to 64 MiB", kMebibyte, kMebibyte * 64},
+    PayloadRange{"above 64 MiB", kMebibyte * 64, Bytes(std::numeric_limits<double>::infinity())}};
+
+// The part of a fit with the errors by payload; without folds, nothing is left out either.
+CalibratedPart with_parts(CrossValidatedFit fit, std::span<const CollectiveMeasurement> rows,
+                          std::span<const double> measured, int folds) {
+  if (folds == 0) fit.left_out.clear();
+  if (!fit.left_out.empty()) fit.part.left_out = fit_errors(fit.left_out, measured);
+  for (const auto& [name, above, up_to] : kPayloads) {
+    fit.add_part_of_rows(std::string(name), measured, [&](std::size_t row) {
+      return rows[row].payload > above && rows[row].payload <= up_to;
+    });
+  }
+  return std::move(fit.part);
+}
+
 Result<CalibratedPart> fit_messages(const Machine& machine,
                                     const std::vector<CollectiveMeasurement>& rows, int folds) {
   double fastest = 0;
   for (const CollectiveMeasurement& m : rows) {
     fastest = std::max(fastest, (m.payload / m.time).value() / kGiga);
   }
+  const bool inside = rows.front().nodes == 1;
   const FitTask task = fit_task(
-      "messages between nodes",
+      inside ? "messages inside a node" : "messages between nodes",
       {in_us("message.latency", 3, 1000), in_gbps("message.rate", fastest)},
       std::span<const CollectiveMeasurement>(rows), &CollectiveMeasurement::time, payload_key,
       [&](std::span<const double> x) {
-        return
-            [&machine, level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro))](
-                const CollectiveMeasurement& m) {
-              return point_to_point(m.payload, level, machine.start);
-            };
+        FabricLevel level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro));
+        if (inside) level.name = machine.node.name;
+        return [&machine, level](const CollectiveMeasurement& m) {
+          return point_to_point(m.payload, level, machine.start);
+        };
       });
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
-  return std::move(done.part);
+  const FabricLevel& stated =
+      inside || machine.outside.empty() ? machine.node : machine.outside.front();
+  for (const CollectiveMeasurement& m : rows) {
+    done.left_out.push_back(point_to_point(m.payload, stated, machine.start).value());
+  }
+  return with_parts(std::move(done), rows, task.measured, folds);
 }
 
 // One fitted quantity, and the parameters of the model that it determines.
@@ -109,17 +139,28 @@ std::vector<Quantity> ring_quantities(double fastest_gbps) {
           low_latency_ceiling(fastest_gbps)};
 }
 
-// Of machines whose switches reduce. What host and library add to a small collective differs
-// between machines by a factor of two; it is one factor of the bases of rings and trees.
+// What host and library add to a small collective differs between machines by a factor of two; it
+// is one factor of the bases of rings and trees.
+Quantity base_share() {
+  return {{"base, share of the catalog's", "", 1, 0.2, 8}, [](CollectiveParameters& p, double x) {
+            for (ProtocolLatencies* base : {&p.ring.base, &p.tree.base}) {
+              *base = {base->low_latency * x, base->low_latency_128 * x, base->simple * x};
+            }
+          }};
+}
+
+// Of rings and trees inside one domain.
+std::vector<Quantity> domain_quantities(const CollectiveParameters& start) {
+  return {base_share(),
+          {{"ring_share", "", start.ring_share, 0.05, 1},
+           [](CollectiveParameters& p, double x) { p.ring_share = x; }}};
+}
+
+// Of machines whose switches reduce.
 std::vector<Quantity> in_switch_quantities(const CollectiveParameters& start, bool between_domains,
                                            double fastest_gbps) {
   std::vector<Quantity> out = {
-      {{"base, share of the catalog's", "", 1, 0.2, 8},
-       [](CollectiveParameters& p, double x) {
-         for (ProtocolLatencies* base : {&p.ring.base, &p.tree.base}) {
-           *base = {base->low_latency * x, base->low_latency_128 * x, base->simple * x};
-         }
-       }},
+      base_share(),
       {in_us("in_switch.step", start.in_switch.step.value() / kMicro, 1000),
        [](CollectiveParameters& p, double x) { p.in_switch.step = microseconds(x); }},
       {{"in_switch.efficiency", "", start.in_switch.efficiency, 0.05, 1},
@@ -145,16 +186,6 @@ void leave_out_low_latency_128(CollectiveParameters& p) {
   p.tree_low_latency_128_per_channel = {none, none, none};
 }
 
-struct PayloadRange {
-  std::string_view name;
-  Bytes above, up_to;
-};
-constexpr Bytes kMebibyte(1024.0 * 1024);
-constexpr std::array kPayloads = {
-    PayloadRange{"up to 1 MiB", Bytes(0), kMebibyte},
-    PayloadRange{"1 to 64 MiB", kMebibyte, kMebibyte * 64},
-    PayloadRange{"above 64 MiB", kMebibyte * 64, Bytes(std::numeric_limits<double>::infinity())}};
-
 // Ranks of the row in one scale-up domain, which may span several nodes.
 int ranks_of_domain(const CollectiveMeasurement& m, const Machine& machine) {
   const std::int64_t nodes =
@@ -162,11 +193,28 @@ int ranks_of_domain(const CollectiveMeasurement& m, const Machine& machine) {
   return static_cast<int>(std::min<std::int64_t>(m.ranks, m.ranks_of_node() * nodes));
 }
 
-Result<CalibratedPart> fit_collectives_between(const Machine& machine,
-                                               const std::vector<CollectiveMeasurement>& rows,
-                                               int folds) {
+std::string collectives_name(bool inside) {
+  return inside ? "collectives inside a node" : "collectives between nodes";
+}
+
+// By the catalog's parameters and the levels of the datasheet.
+std::vector<double> predict_left_out(const Machine& machine,
+                                     std::span<const CollectiveMeasurement> rows) {
+  std::vector<FabricLevel> levels = {machine.node};
+  levels.insert(levels.end(), machine.outside.begin(), machine.outside.end());
+  std::vector<double> out;
+  for (const CollectiveMeasurement& m : rows) {
+    const int own = levels.size() == 1 ? m.ranks : ranks_of_domain(m, machine);
+    GroupShape group{m.ranks, std::vector<int>(own < m.ranks ? levels.size() : 1, m.ranks)};
+    group.members.front() = own;
+    out.push_back(collective(m.kind, m.payload, group, levels, machine.start).time.value());
+  }
+  return out;
+}
+
+Result<CalibratedPart> fit_collectives(const Machine& machine,
+                                       const std::vector<CollectiveMeasurement>& rows, int folds) {
   FitTask task;
-  task.name = "collectives between nodes";
   std::set<int> sizes;  // ranks in a domain, of groups that span several
   bool in_switch = false;
   for (const CollectiveMeasurement& m : rows) {
@@ -178,6 +226,7 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
                 (machine.node.in_switch_reduction && own >= machine.start.in_switch.least_ranks);
   }
   const std::vector<int> members(sizes.begin(), sizes.end());
+  task.name = collectives_name(members.empty());
   const auto place = [&](int own) {
     return static_cast<std::size_t>(std::ranges::find(members, own) - members.begin());
   };
@@ -190,8 +239,9 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
     fastest_of_all = std::max(fastest_of_all, fastest[at]);
   }
   const std::vector<Quantity> quantities =
-      in_switch ? in_switch_quantities(machine.start, !members.empty(), fastest_of_all)
-                : ring_quantities(fastest_of_all);
+      in_switch         ? in_switch_quantities(machine.start, !members.empty(), fastest_of_all)
+      : members.empty() ? domain_quantities(machine.start)
+                        : ring_quantities(fastest_of_all);
   for (const Quantity& quantity : quantities) task.parameters.push_back(quantity.parameter);
   for (std::size_t i = 0; i < members.size(); ++i) {
     task.parameters.push_back(
@@ -221,39 +271,49 @@ Result<CalibratedPart> fit_collectives_between(const Machine& machine,
     ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
     if (!best || done.fit.cost < best->fit.cost) best = std::move(done);
   }
+  best->left_out = predict_left_out(machine, rows);
   for (const int own : members) {
     best->add_part_of_rows(
         std::to_string(own) + " ranks a node", task.measured,
         [&](std::size_t row) { return ranks_of_domain(rows[row], machine) == own; });
   }
-  for (const auto& [name, above, up_to] : kPayloads) {
-    best->add_part_of_rows(std::string(name), task.measured, [&](std::size_t row) {
-      return rows[row].payload > above && rows[row].payload <= up_to;
-    });
-  }
-  return std::move(best->part);
+  return with_parts(*std::move(best), rows, task.measured, folds);
+}
+
+// Of too few collectives to fit.
+CalibratedPart unfitted(const Machine& machine, std::span<const CollectiveMeasurement> rows,
+                        int folds) {
+  CrossValidatedFit out;
+  std::vector<double> measured;
+  for (const CollectiveMeasurement& m : rows) measured.push_back(m.time.value());
+  out.part.name = collectives_name(ranks_of_domain(rows.front(), machine) == rows.front().ranks);
+  out.predicted = out.left_out = predict_left_out(machine, rows);
+  out.part.in_sample = fit_errors(out.predicted, measured);
+  return with_parts(std::move(out), rows, measured, folds);
 }
 
 Result<CalibrationReport> calibrated(const Machine& machine, int folds) {
-  std::vector<CollectiveMeasurement> messages;
-  std::vector<CollectiveMeasurement> collectives;
+  // Messages and collectives, each inside a domain and between several.
+  std::array<std::vector<CollectiveMeasurement>, 4> kinds;
   for (const CollectiveMeasurement& m : machine.rows) {
-    (m.message ? messages : collectives).push_back(m);
+    const bool inside = m.message ? m.nodes == 1 : ranks_of_domain(m, machine) == m.ranks;
+    kinds[(m.message ? 0U : 2U) + (inside ? 0U : 1U)].push_back(m);
   }
   CalibrationReport out;
   out.kind = "networks";
   out.subject = machine.name;
   constexpr std::size_t kLeast = 10;  // fewer rows than that determine nothing
-  for (const auto& [rows, fit_rows] :
-       {std::pair(&messages, &fit_messages), std::pair(&collectives, &fit_collectives_between)}) {
-    if (rows->empty()) continue;
-    if (rows->size() < kLeast) {
-      out.notes.push_back(std::to_string(rows->size()) +
-                          (rows == &messages ? " messages" : " collectives") +
-                          " are too few to fit.");
+  for (const std::vector<CollectiveMeasurement>& rows : kinds) {
+    if (rows.empty()) continue;
+    const bool messages = rows.front().message;
+    if (rows.size() < kLeast) {
+      out.notes.push_back(std::to_string(rows.size()) + (messages ? " messages" : " collectives") +
+                          " are too few to fit: the errors are those of the datasheet.");
+      if (!messages) out.parts.push_back(unfitted(machine, rows, folds));
       continue;
     }
-    ORRERY_TRY(CalibratedPart part, fit_rows(machine, *rows, folds));
+    ORRERY_TRY(CalibratedPart part, messages ? fit_messages(machine, rows, folds)
+                                             : fit_collectives(machine, rows, folds));
     out.parts.push_back(std::move(part));
   }
   out.notes.emplace_back("No file is written: the rates are those of this machine.");
@@ -281,7 +341,12 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
                  load_collective_parameters(*request.catalog, node->architecture));
       at = machines.insert(
           machines.end(),
-          {m.machine, m.accelerator, std::move(start), node->level, node->size, {}});
+          {m.machine, m.accelerator, std::move(start), node->level, {}, node->size, {}});
+    }
+    // The widest group has every level.
+    if (const MeasuredNode* all = nodes.of(m.accelerator, m.nodes * at->node_size);
+        all != nullptr && all->outside.size() > at->outside.size()) {
+      at->outside = all->outside;
     }
     if (m.ranks_of_node() > at->node_size) {
       out.problems.push_back({m.where, "a node of " + m.accelerator + " holds " +

@@ -31,26 +31,40 @@ Table parameter_table(const CalibrationReport& report) {
 }
 
 void add_errors(Table& table, const std::string& name, const ErrorSummary& in_sample,
-                const std::optional<ErrorSummary>& held_out, Ink ink) {
+                const std::optional<ErrorSummary>& held_out,
+                const std::optional<ErrorSummary>& left_out, Ink ink) {
   table.row(cell(name, ink), in_sample.rows, percent(in_sample.median), percent(in_sample.p90),
             signed_percent(in_sample.bias), bold(held_out ? percent(held_out->median) : ""),
-            held_out ? percent(held_out->p90) : "");
+            held_out ? percent(held_out->p90) : "", bold(left_out ? percent(left_out->median) : ""),
+            left_out ? percent(left_out->p90) : "");
 }
 
 Table error_table(std::span<const CalibrationReport> reports, std::string first_column) {
   Table table(left(std::move(first_column), 9), right("rows", 7), right("median", 8),
               right("p90", 6), right("bias", 4), right("held-out median", 9),
-              right("held-out p90", 7));
+              right("held-out p90", 7), right("system left out", 8), right("its p90", 6));
   for (const CalibrationReport& report : reports) {
     const std::string prefix = reports.size() > 1 ? report.subject + " " : "";
     for (const CalibratedPart& part : report.parts) {
-      add_errors(table, prefix + part.name, part.in_sample, part.held_out, {});
+      add_errors(table, prefix + part.name, part.in_sample, part.held_out, part.left_out, {});
       for (const PartOfRows& some : part.of_which) {
-        add_errors(table, "  of which " + some.name, some.in_sample, some.held_out, kDim);
+        add_errors(table, "  of which " + some.name, some.in_sample, some.held_out, some.left_out,
+                   kDim);
       }
     }
   }
   return table;
+}
+
+void set_errors(Value& out, const ErrorSummary& in_sample,
+                const std::optional<ErrorSummary>& held_out,
+                const std::optional<ErrorSummary>& left_out) {
+  const auto value = [](const std::optional<ErrorSummary>& errors) {
+    return errors ? value_of(*errors, ErrorKeys::brief) : Value::null();
+  };
+  out.set("in_sample", value_of(in_sample, ErrorKeys::brief));
+  out.set("held_out", value(held_out));
+  out.set("left_out", value(left_out));
 }
 
 Value part_value(const CalibratedPart& part) {
@@ -67,14 +81,12 @@ Value part_value(const CalibratedPart& part) {
     parameters.append(std::move(one));
   }
   out.set("parameters", std::move(parameters));
-  out.set("in_sample", value_of(part.in_sample, ErrorKeys::brief));
-  out.set("held_out", part.held_out ? value_of(*part.held_out, ErrorKeys::brief) : Value::null());
+  set_errors(out, part.in_sample, part.held_out, part.left_out);
   Value some = Value::list();
   for (const PartOfRows& s : part.of_which) {
     Value one = Value::map();
     one.set("name", Value::text(s.name));
-    one.set("in_sample", value_of(s.in_sample, ErrorKeys::brief));
-    one.set("held_out", s.held_out ? value_of(*s.held_out, ErrorKeys::brief) : Value::null());
+    set_errors(one, s.in_sample, s.held_out, s.left_out);
     some.append(std::move(one));
   }
   out.set("of_which", std::move(some));
