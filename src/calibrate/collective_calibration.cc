@@ -182,10 +182,10 @@ CalibratedFile file_of(const std::string& architecture, const CollectiveParamete
 // Fits the exchanges of one architecture into `parameters`, and adds them to the report.
 Result<void> add_exchanges(std::span<const ExchangeMeasurement> rows,
                            const CalibrationRequest& request, const std::string& data,
-                           const TokenExchangeParameters& elsewhere,
-                           CollectiveParameters& parameters, CalibrationReport& report) {
+                           const PairwiseParameters& pairs, CollectiveParameters& parameters,
+                           CalibrationReport& report) {
   ORRERY_TRY(std::vector<CalibratedPart> parts,
-             fit_exchanges(rows, request.cross_validate ? request.folds : 0, elsewhere,
+             fit_exchanges(rows, request.cross_validate ? request.folds : 0, pairs,
                            parameters.token_exchange));
   std::erase_if(parameters.fits, [&](const CollectiveFit& f) { return f.data.starts_with(data); });
   for (CalibratedPart& part : parts) {
@@ -246,13 +246,9 @@ Result<Calibration> calibrate_collectives(std::span<const CommaSeparated> tables
       report.subject = architecture;
       at = made.emplace(architecture, std::pair(std::move(start), std::move(report))).first;
     }
-    TokenExchangeParameters elsewhere;
-    for (const auto& [other, rows_of_it] : by_architecture) {
-      if (other == architecture) continue;
-      ORRERY_TRY(const CollectiveParameters p, load_collective_parameters(*request.catalog, other));
-      elsewhere = p.token_exchange;
-    }
-    ORRERY_RETURN_IF_ERROR(add_exchanges(own, request, "token exchange", elsewhere,
+    ORRERY_TRY(const CollectiveParameters known,
+               load_collective_parameters(*request.catalog, architecture));
+    ORRERY_RETURN_IF_ERROR(add_exchanges(own, request, "token exchange", known.pairwise,
                                          at->second.first, at->second.second));
   }
   for (auto& [architecture, result] : made) {

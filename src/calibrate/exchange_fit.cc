@@ -123,10 +123,9 @@ Seconds predicted(const ExchangeMeasurement& m, std::span<const double> x) {
                           0.25));
 }
 
-// Each accelerator by a fit of the others or, where there are none, by `elsewhere`.
+// Each accelerator by a fit of the others or, where there are none, as an all-to-all between pairs.
 Result<std::vector<double>> predict_left_out(std::span<const ExchangeMeasurement> rows,
-                                             const FitTask& task,
-                                             const TokenExchangeWay& elsewhere) {
+                                             const FitTask& task, const PairwiseParameters& pairs) {
   std::map<std::string_view, int> systems;
   std::vector<int> system_of_row;
   for (const ExchangeMeasurement& m : rows) {
@@ -139,11 +138,10 @@ Result<std::vector<double>> predict_left_out(std::span<const ExchangeMeasurement
           return fit_and_predict(task, fitted, {}, rest);
         });
   }
+  const Seconds base = pairs.latency.base.low_latency + pairs.latency.nvlink.low_latency;
   std::vector<double> out;
   for (const ExchangeMeasurement& m : rows) {
-    out.push_back(
-        (elsewhere.base + m.token * (m.tokens * m.copies) / (m.link * elsewhere.efficiency))
-            .value());
+    out.push_back((base + m.token * (m.tokens * m.copies) / (m.link * pairs.efficiency)).value());
   }
   return out;
 }
@@ -161,8 +159,7 @@ std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& tab
 }
 
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
-                                                  int folds,
-                                                  const TokenExchangeParameters& elsewhere,
+                                                  int folds, const PairwiseParameters& pairs,
                                                   TokenExchangeParameters& parameters) {
   std::vector<CalibratedPart> out;
   for (const ExchangeKernel kernel :
@@ -192,8 +189,7 @@ Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasur
           });
       ORRERY_TRY(CrossValidatedFit fit, cross_validated_fit(task, folds));
       if (folds > 0) {
-        ORRERY_TRY(fit.left_out,
-                   predict_left_out(own, task, away ? elsewhere.dispatch : elsewhere.combine));
+        ORRERY_TRY(fit.left_out, predict_left_out(own, task, pairs));
         fit.part.left_out = fit_errors(fit.left_out, task.measured);
       }
       fit.add_part_of_rows("1024 tokens and more", task.measured,

@@ -52,11 +52,9 @@ std::vector<ExchangeMeasurement> exchange_measurements(const CommaSeparated& tab
 
 // One fit of dispatch and one of combine for each kernel among `rows`, which are of one
 // architecture; stores the result in `parameters`. With folds, each accelerator is also predicted
-// by a fit of the others or, where it is alone, by `elsewhere`, the parameters of another
-// architecture. Errors: those of fit().
+// by a fit of the others or, where it is alone, as an all-to-all between pairs. Errors: those of fit().
 Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasurement> rows,
-                                                  int folds,
-                                                  const TokenExchangeParameters& elsewhere,
+                                                  int folds, const PairwiseParameters& pairs,
                                                   TokenExchangeParameters& parameters);
 
 }  // namespace orrery

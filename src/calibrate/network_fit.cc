@@ -57,10 +57,21 @@ constexpr std::array kPayloads = {
     PayloadRange{"1 to 64 MiB", kMebibyte, kMebibyte * 64},
     PayloadRange{"above 64 MiB", kMebibyte * 64, Bytes(std::numeric_limits<double>::infinity())}};
 
-// The part of a fit with the errors by payload; without folds, nothing is left out either.
+// What was fitted of several machines.
+struct Together {
+  std::vector<CollectiveMeasurement> rows;
+  std::vector<double> measured;
+  CrossValidatedFit fit;
+};
+
+void append(std::vector<double>& to, std::span<const double> more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// The part of a fit with the errors by payload.
 CalibratedPart with_parts(CrossValidatedFit fit, std::span<const CollectiveMeasurement> rows,
-                          std::span<const double> measured, int folds) {
-  if (folds == 0) fit.left_out.clear();
+                          std::span<const double> measured) {
+  if (!fit.held_out.empty()) fit.part.held_out = fit_errors(fit.held_out, measured);
   if (!fit.left_out.empty()) fit.part.left_out = fit_errors(fit.left_out, measured);
   for (const auto& [name, above, up_to] : kPayloads) {
     fit.add_part_of_rows(std::string(name), measured, [&](std::size_t row) {
@@ -70,8 +81,21 @@ CalibratedPart with_parts(CrossValidatedFit fit, std::span<const CollectiveMeasu
   return std::move(fit.part);
 }
 
+// The same, added to those of other machines; without folds, nothing is left out either.
+CalibratedPart with_parts(CrossValidatedFit fit, std::span<const CollectiveMeasurement> rows,
+                          std::span<const double> measured, int folds, Together& together) {
+  if (folds == 0) fit.left_out.clear();
+  together.rows.insert(together.rows.end(), rows.begin(), rows.end());
+  append(together.measured, measured);
+  append(together.fit.predicted, fit.predicted);
+  append(together.fit.held_out, fit.held_out);
+  append(together.fit.left_out, fit.left_out);
+  return with_parts(std::move(fit), rows, measured);
+}
+
 Result<CalibratedPart> fit_messages(const Machine& machine,
-                                    const std::vector<CollectiveMeasurement>& rows, int folds) {
+                                    const std::vector<CollectiveMeasurement>& rows, int folds,
+                                    Together& together) {
   double fastest = 0;
   for (const CollectiveMeasurement& m : rows) {
     fastest = std::max(fastest, (m.payload / m.time).value() / kGiga);
@@ -94,7 +118,7 @@ Result<CalibratedPart> fit_messages(const Machine& machine,
   for (const CollectiveMeasurement& m : rows) {
     done.left_out.push_back(point_to_point(m.payload, stated, machine.start).value());
   }
-  return with_parts(std::move(done), rows, task.measured, folds);
+  return with_parts(std::move(done), rows, task.measured, folds, together);
 }
 
 // One fitted quantity, and the parameters of the model that it determines.
@@ -213,7 +237,8 @@ std::vector<double> predict_left_out(const Machine& machine,
 }
 
 Result<CalibratedPart> fit_collectives(const Machine& machine,
-                                       const std::vector<CollectiveMeasurement>& rows, int folds) {
+                                       const std::vector<CollectiveMeasurement>& rows, int folds,
+                                       Together& together) {
   FitTask task;
   std::set<int> sizes;  // ranks in a domain, of groups that span several
   bool in_switch = false;
@@ -277,22 +302,21 @@ Result<CalibratedPart> fit_collectives(const Machine& machine,
         std::to_string(own) + " ranks a node", task.measured,
         [&](std::size_t row) { return ranks_of_domain(rows[row], machine) == own; });
   }
-  return with_parts(*std::move(best), rows, task.measured, folds);
+  return with_parts(*std::move(best), rows, task.measured, folds, together);
 }
 
 // Of too few collectives to fit.
-CalibratedPart unfitted(const Machine& machine, std::span<const CollectiveMeasurement> rows,
-                        int folds) {
+CalibratedPart unfitted(const Machine& machine, std::span<const CollectiveMeasurement> rows) {
   CrossValidatedFit out;
   std::vector<double> measured;
   for (const CollectiveMeasurement& m : rows) measured.push_back(m.time.value());
   out.part.name = collectives_name(ranks_of_domain(rows.front(), machine) == rows.front().ranks);
-  out.predicted = out.left_out = predict_left_out(machine, rows);
+  out.predicted = predict_left_out(machine, rows);
   out.part.in_sample = fit_errors(out.predicted, measured);
-  return with_parts(std::move(out), rows, measured, folds);
+  return with_parts(std::move(out), rows, measured);
 }
 
-Result<CalibrationReport> calibrated(const Machine& machine, int folds) {
+Result<CalibrationReport> calibrated(const Machine& machine, int folds, Together& together) {
   // Messages and collectives, each inside a domain and between several.
   std::array<std::vector<CollectiveMeasurement>, 4> kinds;
   for (const CollectiveMeasurement& m : machine.rows) {
@@ -309,11 +333,11 @@ Result<CalibrationReport> calibrated(const Machine& machine, int folds) {
     if (rows.size() < kLeast) {
       out.notes.push_back(std::to_string(rows.size()) + (messages ? " messages" : " collectives") +
                           " are too few to fit: the errors are those of the datasheet.");
-      if (!messages) out.parts.push_back(unfitted(machine, rows, folds));
+      if (!messages) out.parts.push_back(unfitted(machine, rows));
       continue;
     }
-    ORRERY_TRY(CalibratedPart part, messages ? fit_messages(machine, rows, folds)
-                                             : fit_collectives(machine, rows, folds));
+    ORRERY_TRY(CalibratedPart part, messages ? fit_messages(machine, rows, folds, together)
+                                             : fit_collectives(machine, rows, folds, together));
     out.parts.push_back(std::move(part));
   }
   out.notes.emplace_back("No file is written: the rates are those of this machine.");
@@ -356,11 +380,21 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
     }
     at->rows.push_back(std::move(m));
   }
+  Together together;
   for (const Machine& machine : machines) {
     out.used += machine.rows.size();
     ORRERY_TRY(CalibrationReport report,
-               calibrated(machine, request.cross_validate ? request.folds : 0));
+               calibrated(machine, request.cross_validate ? request.folds : 0, together));
     out.reports.push_back(std::move(report));
+  }
+  if (machines.size() > 1 && !together.rows.empty()) {
+    CalibrationReport all;
+    all.kind = "networks";
+    all.subject = "all machines";
+    together.fit.part.name = "all that were fitted";
+    together.fit.part.in_sample = fit_errors(together.fit.predicted, together.measured);
+    all.parts.push_back(with_parts(std::move(together.fit), together.rows, together.measured));
+    out.reports.push_back(std::move(all));
   }
   return out;
 }

@@ -20,6 +20,9 @@
 //   rate of g ranks per node   total rate of the cards that serve g ranks of a node; how many cards
 //                              they reach, and through which bus, depends on the machine
 //
+// Inside one domain without such switches: base and ring_share. With cross-validation every machine
+// is also predicted without any fit, by the catalog's parameters and the levels of its datasheet.
+//
 // A node is a scale-up domain here, of one server or more. What is not listed remains as in one
 // node (catalog/collectives/). LL128 is tried and left out if it makes the fit worse: between nodes
 // a library allows it only where stores arrive in order. Folds are by payload: all shapes of one

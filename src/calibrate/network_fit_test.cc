@@ -82,7 +82,8 @@ TEST(NetworkFit, HoldsTenPercentOnTwoMeasuredNodes) {
   const Calibration done = network_calibration(text.str());
   EXPECT_EQ(done.rows, 438u);
   EXPECT_EQ(done.used, 438u);
-  ASSERT_EQ(done.reports.size(), 4u);
+  ASSERT_EQ(done.reports.size(), 5u);  // and all machines together
+  EXPECT_EQ(done.reports.back().parts.front().in_sample.rows, 438);
   const std::vector<CalibratedPart>& a100 = done.reports[0].parts;
   ASSERT_EQ(a100.size(), 4u);                         // inside a node, and between two
   EXPECT_LT(a100[1].held_out.value().median, 0.02);   // messages
