@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "cost/kernel/carried_calibration.h"
+
 namespace orrery {
 namespace {
 
@@ -480,8 +482,7 @@ Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
     return join_kernel_parameters(own, accelerator);
   }
   ORRERY_TRY(const KernelRelative r, relative_of(catalog, accelerator));
-  ORRERY_TRY(const Document relative, catalog.find("kernels", r.like));
-  ORRERY_TRY(const KernelCalibration borrowed, read_kernel_calibration(relative));
+  ORRERY_TRY(const KernelCalibration borrowed, carried_calibration(catalog, r, accelerator));
   ORRERY_TRY(KernelParameters out, join_kernel_parameters(borrowed, accelerator));
   out.assumed.back().text += " (" + r.reason + ")";
   return out;
