@@ -24,7 +24,8 @@ const Fields<PeakRates>& fields_of(const PeakRates*) {
 const Fields<AchievedRates>& fields_of(const AchievedRates*) {
   static const Fields<AchievedRates> table =
       Fields<AchievedRates>("achieved rates")
-          .optional<&AchievedRates::bf16>("best sustained matrix multiplication")
+          .optional<&AchievedRates::bf16>(
+              "best sustained matrix multiplication; in fp16 where there are no units for bf16")
           .optional<&AchievedRates::fp8>("best sustained matrix multiplication");
   return table;
 }
@@ -149,7 +150,7 @@ Result<void> check(const Accelerator& a) {
                                 const std::optional<FlopsPerSecond>& peak) {
     return !achieved || (peak && achieved->value() > 0 && *achieved <= *peak);
   };
-  if (!achieved_fits(a.achieved.bf16, a.peaks.bf16)) {
+  if (!achieved_fits(a.achieved.bf16, a.peaks.bf16 ? a.peaks.bf16 : a.peaks.fp16)) {
     return refuse(a, "achieves more than its peak, or nothing", "achieved.bf16");
   }
   if (!achieved_fits(a.achieved.fp8, a.peaks.fp8)) {

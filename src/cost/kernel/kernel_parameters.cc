@@ -166,8 +166,9 @@ double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator
   if (narrow && accelerator.achieved.fp8 && accelerator.peaks.fp8) {
     return meeting(*accelerator.achieved.fp8, *accelerator.peaks.fp8, format);
   }
-  if (!accelerator.achieved.bf16 || !accelerator.peaks.bf16) return c.sustained_fraction;
-  return meeting(*accelerator.achieved.bf16, *accelerator.peaks.bf16, NumberFormat::bf16);
+  const auto peak = accelerator.peaks.bf16 ? accelerator.peaks.bf16 : accelerator.peaks.fp16;
+  if (!accelerator.achieved.bf16 || !peak) return c.sustained_fraction;
+  return meeting(*accelerator.achieved.bf16, *peak, NumberFormat::bf16);
 }
 
 }  // namespace
