@@ -48,7 +48,8 @@ Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, std
   for (const StageReport& stage : out.figures.stages) {
     out.weights = std::max(out.weights, Bytes(static_cast<double>(stage.memory.parameters)));
   }
-  if (const ImageModel* image = image_model_of(step.model()); image && !image->autoencoder) {
+  if (const ImageModel* image = image_model_of(step.model());
+      image && !image->autoencoder && !(image->unet && image->unet->control)) {
     // The output of the ranks that share an image, or its two evaluations.
     const CostContext& costs = step.priced->cache.context();
     const double of_replica = static_cast<double>(batch) / static_cast<double>(step.plan().dp);
@@ -151,7 +152,7 @@ Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t st
 Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q,
                               const Catalog& catalog) {
   const ImageModel* image = image_model_of(asked.model);
-  if (image == nullptr || image->autoencoder) {
+  if (image == nullptr || image->autoencoder || (image->unet && image->unet->control)) {
     return bad_input("model '" + asked.model.name + "' is no denoiser of images", "",
                      "orrery catalog generation lists some");
   }
@@ -207,6 +208,20 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
       ORRERY_RETURN_IF_ERROR(displace(part, asked.model, asked.training, *q.displaced_after));
     }
     for (const std::string& line : part.figures.assumed) out.assumed.push_back(line);
+    runs.push_back(std::move(part));
+  }
+  if (!sampling.control.empty()) {
+    ORRERY_TRY(const Model own, at("sampling.control", load_model(sampling.control, catalog)));
+    const ImageModel* steers = image_model_of(own);
+    if (steers == nullptr || !steers->unet || !steers->unet->control) {
+      return bad_input(fmt::format("'{}' does not steer a denoiser", sampling.control),
+                       "sampling.control", "a U-Net with `control: true`");
+    }
+    Scenario scenario = asked;
+    ORRERY_TRY(scenario.model, at("sampling.control", with_image(own, image->image)));
+    scenario.plan.micro_batch = runs.back().figures.plan.micro_batch;
+    ORRERY_TRY(RunPart part, run(std::move(scenario), "control network", batch, q.images,
+                                 runs.back().part.times, catalog));
     runs.push_back(std::move(part));
   }
   if (!sampling.decoder.empty()) {

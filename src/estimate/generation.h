@@ -1,7 +1,7 @@
 // What making an image or a video takes: every network that runs, each as often as it runs.
 //
 //   time = sum over text encoders E (forward of E)
-//        + steps x evaluated x (forward of the denoiser + gather of its output)
+//        + steps x evaluated x (forward of the denoiser and of what steers it + gather of its output)
 //        + forward of the decoder
 //
 // A forward is one step of the workload `forward` (predicted_step.h) under the plan, of a batch of
@@ -48,7 +48,7 @@ struct GenerationQuestion {
 };
 
 struct GenerationPart {
-  std::string role;  // "text encoder", "denoiser", "decoder"
+  std::string role;  // "text encoder", "denoiser", "control network", "decoder"
   std::string model;
   double times = 1;  // it runs
   std::int64_t batch = 1;

@@ -43,6 +43,24 @@ const GenerationPart& denoiser(const Generation& g) {
   return *std::ranges::find(g.parts, "denoiser", &GenerationPart::role);
 }
 
+// ControlNet (arXiv 2302.05543): evaluated as often as the denoiser, on as many images, and about as
+// large as its way down and middle.
+TEST(Generation, ANetworkThatSteersRunsInEveryStep) {
+  const Generation plain = made(image_scenario("stable-diffusion-1.5", "a100-80gb-sxm:1"));
+  const Generation steered =
+      made(image_scenario("sd-1.5-controlnet", "a100-80gb-sxm:1"));
+  ASSERT_EQ(steered.parts.size(), plain.parts.size() + 1);
+  const GenerationPart& control =
+      *std::ranges::find(steered.parts, "control network", &GenerationPart::role);
+  EXPECT_EQ(control.times, denoiser(steered).times);
+  EXPECT_EQ(control.batch, denoiser(steered).batch);
+  EXPECT_DOUBLE_EQ((steered.time - plain.time).value(), control.time.value());
+  EXPECT_GT(control.flops.value(), 0.3 * denoiser(plain).flops.value());
+  EXPECT_LT(control.flops.value(), 0.5 * denoiser(plain).flops.value());
+  EXPECT_THAT(refused(image_scenario("sd-controlnet", "a100-80gb-sxm:1")),
+              HasSubstr("is no denoiser"));
+}
+
 TEST(Generation, IsTheSumOfItsParts) {
   const Generation g =
       made(image_scenario("stable-diffusion-xl", "a100-80gb-sxm:1"), {.steps = 30});

@@ -69,8 +69,11 @@ class RowReader {
         std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
     ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
     if (!of_step) return made.time;
-    const auto denoiser = std::ranges::find(made.parts, "denoiser", &GenerationPart::role);
-    return denoiser->once;
+    Seconds step;
+    for (const GenerationPart& part : made.parts) {
+      if (part.role == "denoiser" || part.role == "control network") step += part.once;
+    }
+    return step;
   }
 
   [[nodiscard]] std::string in_words() const {

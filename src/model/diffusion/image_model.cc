@@ -37,7 +37,8 @@ const Fields<UNet>& fields_of(const UNet*) {
           .optional<&T::head_dim>("width of a head, in place of heads")
           .optional<&T::linear_projection>("around transformer blocks, in place of convolutions")
           .optional<&T::added_condition>("width of a vector of sizes and pooled text")
-          .optional<&T::temporal>("a block along time behind each block");
+          .optional<&T::temporal>("a block along time behind each block")
+          .optional<&T::control>("way down and middle alone, whose outputs steer a denoiser");
   return table;
 }
 
@@ -90,6 +91,7 @@ const Fields<Sampling>& fields_of(const Sampling*) {
           .optional<&T::guidance>("evaluate with and without the prompt")
           .optional<&T::text_encoders>("models that encode the prompt")
           .optional<&T::prompt_tokens>("that an encoder sees at most; 0: those of the text")
+          .optional<&T::control>("model evaluated beside the denoiser in each step")
           .optional<&T::decoder>("model that makes the image of the latent");
   return table;
 }
@@ -224,6 +226,8 @@ void check_unet(const UNet& u, const ImageModel& m, Problems& p) {
       }
     }
   }
+  p.require(!u.control || (m.latent_scale == 8 && !u.temporal),
+            "unet.control needs latent_scale 8 and no blocks along time");
   p.require(
       u.temporal || m.image.frames == 1,
       fmt::format("image.frames is {}, and the U-Net has no blocks along time (unet.temporal)",

@@ -55,6 +55,9 @@ struct UNet {
   // Behind each block another one along time: convolutions over three frames, attention over all
   // frames of a position (arXiv 2311.15127 s.3).
   bool temporal = false;
+  // The way down and the middle alone, told an image: what a denoiser adds to its skips and its
+  // middle (ControlNet, arXiv 2302.05543 s.3).
+  bool control = false;
   bool operator==(const UNet&) const = default;
 };
 const Fields<UNet>& fields_of(const UNet*);
@@ -111,6 +114,7 @@ struct Sampling {
   bool guidance = true;                    // two evaluations a step: with and without the prompt
   std::vector<std::string> text_encoders;  // models of the catalog or files
   std::int64_t prompt_tokens = 0;          // that an encoder sees at most; 0: those of the text
+  std::string control;                     // model evaluated beside the denoiser in each step
   std::string decoder;
   bool operator==(const Sampling&) const = default;
 };

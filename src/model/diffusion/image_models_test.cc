@@ -88,6 +88,7 @@ TEST(ImageModels, HaveTheKnownParametersToTheUnit) {
            {"flux-dev", 11'901'408'320},
            {"hunyuan-video", 12'821'012'544},
            {"sd3-medium", 2'028'328'000},
+           {"sd-controlnet", 361'279'120},
            {"clip-vit-l-text", 123'060'480}}) {
     EXPECT_EQ(parameters(model(name)), count) << name;
   }

@@ -1,8 +1,10 @@
 // A U-Net as `diffusers` builds it (UNet2DConditionModel, UNetSpatioTemporalConditionModel;
-// src/diffusers/models/unets): the blocks of CompVis/latent-diffusion, openaimodel.py.
+// src/diffusers/models/unets): the blocks of CompVis/latent-diffusion, openaimodel.py. With
+// `control` the network beside it (ControlNetModel, models/controlnet.py).
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "model/diffusion/blocks.h"
 #include "model/diffusion/residual_block.h"
@@ -24,7 +26,7 @@ class UNetWriter {
     double width = channels(0);
     for (std::int64_t level = 0; level < levels; ++level) {
       for (std::int64_t i = 0; i < unet_.residual_blocks; ++i) {
-        layer("down", level, width, 0, channels(level), depth(level));
+        layer("down", level, width, 0, channels(level), depth(level), unet_.control);
         skips.push_back(width = channels(level));
       }
       if (level + 1 < levels) {
@@ -33,7 +35,8 @@ class UNetWriter {
       }
     }
     layer("middle", levels - 1, width, 0, width, unet_.middle_depth);
-    layer("last of the middle", levels - 1, width, 0, width, 0);
+    layer("last of the middle", levels - 1, width, 0, width, 0, unet_.control);
+    if (unet_.control) return ends(width);
     for (std::int64_t level = levels; level-- > 0;) {
       for (std::int64_t i = 0; i <= unet_.residual_blocks; ++i) {
         layer("up", level, width, skips.back(), channels(level), depth(level));
@@ -79,7 +82,7 @@ class UNetWriter {
 
   // A residual block, behind it transformer blocks.
   void layer(const char* name, std::int64_t level, double width, double skip, double out,
-             std::int64_t depth) {
+             std::int64_t depth, bool steers = false) {
     if (skip > 0) {
       out_.elementwise("skip.concatenation", rows(level), fixed(width + skip),
                        ElementwiseKind::other, 2);
@@ -88,6 +91,7 @@ class UNetWriter {
         out_, {.rows = rows(level), .in = width + skip, .out = out, .condition = condition()});
     if (unet_.temporal) temporal_residual(level, out);
     if (depth > 0) spatial_transformer(level, out, depth);
+    if (steers) steer(level, out);
     append({name, level, width, skip, out, depth}, width + skip);
   }
 
@@ -98,7 +102,33 @@ class UNetWriter {
       copy.backward_passes = 1.25;
     }
     out_.convolution({"resample.convolution", rows(level), width, width, 9, stride});
+    if (unet_.control) steer(level, width);
     append({name, level, width, 0, width, 0}, width);
+  }
+
+  // Handed to the denoiser, which adds it to its own, through a 1x1 convolution that begins at zero.
+  void steer(std::int64_t level, double width) {
+    out_.convolution({"control.convolution", rows(level), width, width, 1});
+    out_.elementwise("control.sum", rows(level), fixed(width), ElementwiseKind::other, 3);
+  }
+  // The image that steers, at 8 pixels along a position (diffusers models/controlnet.py,
+  // ControlNetConditioningEmbedding), added to the noisy one.
+  void control_image() {
+    double side = 8;
+    double width = 3;
+    for (const auto& [out, stride] : {std::pair{16., 1.},
+                                      {16., 1.},
+                                      {32., 2.},
+                                      {32., 1.},
+                                      {96., 2.},
+                                      {96., 1.},
+                                      {256., 2.},
+                                      {channels(0), 1.}}) {
+      side /= stride;
+      const Dimension positions{side * side, Symbol::tokens};
+      out_.convolution({"control.image", positions, width, out, 9, stride});
+      out_.activation("control.activation", positions, fixed(width = out));
+    }
   }
 
   // Over three frames at each position; joined with the spatial result by one learnt weight.
@@ -241,6 +271,10 @@ class UNetWriter {
     };
     out_.convolution(
         {"input.convolution", rows(0), static_cast<double>(image_.in_channels), first});
+    if (unet_.control) {
+      control_image();
+      steer(0, first);
+    }
     embed("time.input", condition(), first);
     embed("time.output", condition(), condition());
     if (unet_.added_condition > 0) {
@@ -248,12 +282,13 @@ class UNetWriter {
       embed("condition.output", condition(), condition());
     }
     model_.embedding = {"embedding", out_.take(), static_cast<double>(image_.in_channels)};
+    model_.width = first;
+    model_.tensor_parts = 1;
+    if (unet_.control) return;
     write_norm_and_activation(out_, "output.norm", "output.activation", rows(0), width);
     out_.convolution(
         {"output.convolution", rows(0), width, static_cast<double>(image_.out_channels)});
     model_.head = {"head", out_.take(), width};
-    model_.width = first;
-    model_.tensor_parts = 1;
   }
 
   const ImageModel& image_;

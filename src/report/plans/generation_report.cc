@@ -108,7 +108,7 @@ std::string operators_text(const OperatorShares& shares, const TextStyle& style)
 template <>
 inline constexpr auto kResults<GenerationPart> = table<GenerationPart>(
     "generation part", "A network that runs while an image is made.",
-    field<&GenerationPart::role>("text encoder, denoiser or decoder"),
+    field<&GenerationPart::role>("text encoder, denoiser, control network or decoder"),
     field<&GenerationPart::model>("its name"), field<&GenerationPart::parameters>("of the network"),
     field<&GenerationPart::batch>("samples of one run; with guidance two an image"),
     field("flops", "of one run, all GPUs", [](const GenerationPart& p) { return p.flops.value(); }),
