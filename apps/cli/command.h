@@ -142,6 +142,9 @@ struct CheckOptions {
 // Where embedding tables lie.
 struct TablesOptions {
   Question question;
+  std::string similarities;  // of features, a CSV file; empty: none
+  std::int64_t towers = 0;
+  std::string strategy = "coherent";
 };
 
 struct NetworkOptions {

@@ -426,7 +426,7 @@ int run(int argc, char** argv) {
   TablesOptions tables;
   CLI::App* tables_app = app.add_subcommand(
       "tables", "where the embedding tables of a recommendation model lie, and why");
-  add_tables(tables_app, tables.question);
+  add_tables(tables_app, tables);
 
   // These two need no command.
   const auto wants = [&](std::string_view option) {

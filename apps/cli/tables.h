@@ -7,6 +7,6 @@
 
 namespace orrery::cli {
 
-void add_tables(CLI::App* app, Question& options);
+void add_tables(CLI::App* app, TablesOptions& options);
 
 }  // namespace orrery::cli

@@ -518,7 +518,7 @@ class ImageSize(Record):
 class GenerationPart(Record):
     """A network that runs while an image is made."""
     role: str
-    """text encoder, denoiser or decoder"""
+    """text encoder, denoiser, control network or decoder"""
     model: str
     """its name"""
     parameters: float
@@ -1597,6 +1597,38 @@ class Tables(Record):
     """whether the step does"""
     tables: Records[PlacedTables]
     """in the order of the model"""
+
+class Tower(Record):
+    """Features that share a tower."""
+    tables: Records[int]
+    """of the model, from 0"""
+    features: Records[str]
+    """their names in the file of similarities"""
+    columns: float
+    """elements of a sample, before the tower's module"""
+    pooling: float
+    """look-ups of a sample"""
+    size_bytes: float
+    """of the tables, without optimizer states"""
+
+class Towers(Record):
+    """Which features share a tower."""
+    schema_version: int
+    """changes when a key is removed or changes its meaning"""
+    kind: str
+    """what the document is"""
+    model: str
+    """whose tables they are"""
+    strategy: Literal["coherent", "diverse"]
+    """whether features that are alike share a tower, or others"""
+    similarity_inside: float
+    """mean absolute similarity of two features of a tower"""
+    similarity_across: float
+    """of two features of different towers"""
+    imbalance: float
+    """look-ups of the busiest tower over the mean"""
+    towers: Records[Tower]
+    """in the order of the partition"""
 
 class CheckedSize(Record):
     """A payload of a measured collective beside what is expected."""

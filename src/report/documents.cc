@@ -21,6 +21,7 @@
 #include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/table_placement_report.h"
+#include "report/plans/tower_report.h"
 #include "report/schedules/comparison_report.h"
 #include "report/traces/analysis_report.h"
 #include "report/traces/difference_report.h"
@@ -59,6 +60,7 @@ std::span<const DocumentKind> document_kinds() {
                    &fault_fit_document},
       DocumentKind{"import-1", "orrery import --json", &launch_document},
       DocumentKind{"tables-1", "orrery tables --json", &placement_document},
+      DocumentKind{"towers-1", "orrery tables --similarities --json", &towers_document},
       DocumentKind{"check-1", "orrery check --json", &collectives_document},
       DocumentKind{"network-1", "orrery network --json", &network_document},
       DocumentKind{"collective-1", "orrery collective --json", &collective_document},

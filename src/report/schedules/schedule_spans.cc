@@ -14,7 +14,7 @@ namespace {
 using Kind = PipelineSpan::Kind;
 
 // "F3", "F3 BW1".
-std::string words(const PipelineOperation& op) {
+std::string operation_text(const PipelineOperation& op) {
   if (op.action == PipelineAction::forward_and_backward) {
     return fmt::format("F{} BW{}", op.microbatch, op.backward_microbatch);
   }
@@ -84,8 +84,8 @@ std::vector<TimelineSpan> timeline_spans(const MeasuredSchedule& schedule) {
     } else if (transfer) {
       span.stage = static_cast<int>(stream.rank_class);
     }
-    span.name =
-        transfer ? fmt::format("{} {}", graph.name(n), words(of.operation)) : words(of.operation);
+    span.name = transfer ? fmt::format("{} {}", graph.name(n), operation_text(of.operation))
+                         : operation_text(of.operation);
     span.category = transfer ? std::string(graph.name(n))
                              : std::string(style(span_kind(of.operation.action)).name);
     span.start = timeline.start(graph, n);

@@ -1,0 +1,277 @@
+#include "model/recommendation/tower_partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "outcome/printable.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kIterations = 300;    // of the subspace
+constexpr int kMeans = 100;         // passes of k-means
+constexpr std::size_t kShown = 10;  // problems of a file
+constexpr double kSymmetric = 1e-6;
+
+struct Point {
+  double x = 0, y = 0;
+};
+double squared(const Point& a, const Point& b) {
+  return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
+}
+
+// -J d^2 J / 2.
+std::vector<double> centred(const Similarities& s, TowerStrategy strategy) {
+  const std::size_t n = s.features.size();
+  std::vector<double> b(n * n);
+  std::vector<double> mean(n);
+  double all = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const double like = std::abs(s.at(i, j));
+      const double d = i == j ? 0 : strategy == TowerStrategy::coherent ? 1 - like : like;
+      b[i * n + j] = d * d;
+      mean[i] += d * d / static_cast<double>(n);
+    }
+    all += mean[i] / static_cast<double>(n);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      b[i * n + j] = (b[i * n + j] - mean[i] - mean[j] + all) / -2;
+    }
+  }
+  return b;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// The eigenvectors of the two largest eigenvalues, each as long as the root of its value.
+std::vector<Point> points_of(std::vector<double> b, std::size_t n) {
+  // Distances that no plane has give negative values; a shift makes the largest also the longest.
+  double shift = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double row = 0;
+    for (std::size_t j = 0; j < n; ++j) row += std::abs(b[i * n + j]);
+    shift = std::max(shift, row);
+  }
+  std::array<std::vector<double>, 2> axes;
+  std::array<double, 2> value{};
+  for (std::size_t a = 0; a < 2; ++a) {
+    std::vector<double>& v = axes[a];
+    v.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      v[i] = std::sin(1 + static_cast<double>(i) * static_cast<double>(1 + a));
+    }
+    std::vector<double> next(n);
+    for (int k = 0; k < kIterations; ++k) {
+      if (a == 1) {
+        const double along = dot(v, axes[0]);
+        for (std::size_t i = 0; i < n; ++i) v[i] -= along * axes[0][i];
+      }
+      const double length = std::sqrt(dot(v, v));
+      if (!(length > 0)) break;
+      for (double& x : v) x /= length;
+      for (std::size_t i = 0; i < n; ++i) {
+        next[i] = shift * v[i];
+        for (std::size_t j = 0; j < n; ++j) next[i] += b[i * n + j] * v[j];
+      }
+      value[a] = dot(v, next) - shift;
+      if (k + 1 < kIterations) std::swap(v, next);
+    }
+  }
+  std::vector<Point> out(n);
+  const double wide = std::sqrt(std::max(0.0, value[0]));
+  const double high = std::sqrt(std::max(0.0, value[1]));
+  for (std::size_t i = 0; i < n; ++i) out[i] = {wide * axes[0][i], high * axes[1][i]};
+  return out;
+}
+
+// Towers of n / T points, rounded down or up.
+class ConstrainedMeans {
+ public:
+  ConstrainedMeans(std::vector<Point> points, std::size_t towers)
+      : points_(std::move(points)),
+        towers_(towers),
+        least_(points_.size() / towers),
+        larger_(points_.size() % towers) {}
+
+  std::vector<std::int64_t> run() {
+    begin();
+    for (int i = 0; i < kMeans; ++i) {
+      const std::vector<std::int64_t> before = tower_;
+      assign();
+      while (improve()) {
+      }
+      if (tower_ == before) break;
+      centre();
+    }
+    return tower_;
+  }
+
+ private:
+  void begin() {
+    Point mean;
+    const auto n = static_cast<double>(points_.size());
+    for (const Point& p : points_) mean = {mean.x + p.x / n, mean.y + p.y / n};
+    std::vector<double> nearest(points_.size());
+    for (std::size_t i = 0; i < points_.size(); ++i) nearest[i] = squared(points_[i], mean);
+    while (centres_.size() < towers_) {
+      const auto far = std::ranges::max_element(nearest) - nearest.begin();
+      const Point chosen = points_[static_cast<std::size_t>(far)];
+      for (std::size_t i = 0; i < points_.size(); ++i) {
+        const double d = squared(points_[i], chosen);
+        nearest[i] = centres_.empty() ? d : std::min(nearest[i], d);
+      }
+      centres_.push_back(chosen);
+    }
+  }
+
+  [[nodiscard]] double cost(std::size_t point, std::size_t tower) const {
+    return squared(points_[point], centres_[tower]);
+  }
+  [[nodiscard]] bool has_room(std::size_t tower) const {
+    return size_[tower] < least_ || (size_[tower] == least_ && full_ < larger_);
+  }
+  void put(std::size_t point, std::size_t tower) {
+    tower_[point] = static_cast<std::int64_t>(tower);
+    if (++size_[tower] > least_) ++full_;
+  }
+
+  void assign() {
+    std::vector<std::tuple<double, std::size_t, std::size_t>> pairs;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      for (std::size_t t = 0; t < towers_; ++t) pairs.emplace_back(cost(i, t), i, t);
+    }
+    std::ranges::sort(pairs);
+    tower_.assign(points_.size(), -1);
+    size_.assign(towers_, 0);
+    full_ = 0;
+    for (const auto& [d, point, tower] : pairs) {
+      if (tower_[point] < 0 && has_room(tower)) put(point, tower);
+    }
+  }
+
+  // Moves from a larger tower to a smaller one, and exchanges.
+  bool improve() {
+    bool changed = false;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      for (std::size_t t = 0; t < towers_; ++t) {
+        const auto from = static_cast<std::size_t>(tower_[i]);
+        if (size_[from] <= least_ || size_[t] > least_ || !(cost(i, t) < cost(i, from))) continue;
+        --size_[from];
+        ++size_[t];
+        tower_[i] = static_cast<std::int64_t>(t);
+        changed = true;
+      }
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto a = static_cast<std::size_t>(tower_[i]);
+        const auto b = static_cast<std::size_t>(tower_[j]);
+        const double kept = cost(i, a) + cost(j, b);
+        if (!(cost(i, b) + cost(j, a) < kept * (1 - 1e-12))) continue;
+        std::swap(tower_[i], tower_[j]);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  void centre() {
+    std::vector<Point> sums(towers_);
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const auto t = static_cast<std::size_t>(tower_[i]);
+      const auto of = static_cast<double>(size_[t]);
+      sums[t] = {sums[t].x + points_[i].x / of, sums[t].y + points_[i].y / of};
+    }
+    centres_ = std::move(sums);
+  }
+
+  std::vector<Point> points_;
+  std::size_t towers_, least_, larger_;
+  std::size_t full_ = 0;  // towers with a point more than `least_`
+  std::vector<Point> centres_;
+  std::vector<std::int64_t> tower_;
+  std::vector<std::size_t> size_;
+};
+
+}  // namespace
+
+Result<Similarities> similarities_of(const CommaSeparated& table) {
+  ORRERY_RETURN_IF_ERROR(table.complete());
+  const std::size_t n = table.columns.size();
+  std::vector<std::string> problems;
+  if (table.records.size() != n) {
+    problems.push_back(
+        fmt::format("{} rows of {} features: one row each", table.records.size(), n));
+  }
+  Similarities out{table.columns, {}};
+  for (const CommaSeparated::Record& record : table.records) {
+    for (const std::string& text : record.fields) {
+      double value = 0;
+      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (fault != std::errc() || end != text.data() + text.size() || !(std::abs(value) <= 1)) {
+        problems.push_back(fmt::format("line {}: '{}' is no similarity from -1 to 1", record.line,
+                                       printable(text)));
+      }
+      out.values.push_back(value);
+    }
+  }
+  for (std::size_t i = 0; problems.empty() && i < n; ++i) {
+    if (std::abs(out.at(i, i) - 1) > kSymmetric) {
+      problems.push_back(
+          fmt::format("{} is like itself to {}, not 1", printable(out.features[i]), out.at(i, i)));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (std::abs(out.at(i, j) - out.at(j, i)) <= kSymmetric) continue;
+      problems.push_back(fmt::format("{} and {} are alike to {}, {} and {} to {}",
+                                     printable(out.features[i]), printable(out.features[j]),
+                                     out.at(i, j), printable(out.features[j]),
+                                     printable(out.features[i]), out.at(j, i)));
+    }
+  }
+  if (problems.empty()) return out;
+  std::string message;
+  for (std::size_t i = 0; i < std::min(problems.size(), kShown); ++i) {
+    message += (i > 0 ? "; " : "") + problems[i];
+  }
+  if (problems.size() > kShown) message += fmt::format("; and {} more", problems.size() - kShown);
+  return bad_input(std::move(message), table.name,
+                   "a header that names the features, and a symmetric matrix");
+}
+
+Result<TowerPartition> partition_towers(const Similarities& s, std::int64_t towers,
+                                        TowerStrategy strategy) {
+  const std::size_t n = s.features.size();
+  if (towers < 2 || towers > static_cast<std::int64_t>(n)) {
+    return bad_input(fmt::format("{} towers of {} features", towers, n), "towers",
+                     fmt::format("2 to {}", n));
+  }
+  TowerPartition out;
+  out.tower =
+      ConstrainedMeans(points_of(centred(s, strategy), n), static_cast<std::size_t>(towers)).run();
+  double pairs_inside = 0;
+  double pairs_across = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same = out.tower[i] == out.tower[j];
+      (same ? pairs_inside : pairs_across) += 1;
+      (same ? out.inside : out.across) += std::abs(s.at(i, j));
+    }
+  }
+  out.inside /= std::max(1.0, pairs_inside);
+  out.across /= std::max(1.0, pairs_across);
+  return out;
+}
+
+}  // namespace orrery
