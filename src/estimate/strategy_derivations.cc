@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <variant>
+
 #include "lower/head_exchange.h"
 #include "lower/host_offload.h"
 #include "lower/price.h"
@@ -19,6 +21,7 @@ class Strategies {
     offload();
     compression();
     local_steps();
+    hidden();
     return std::move(out_);
   }
 
@@ -103,7 +106,25 @@ class Strategies {
                     "arXiv 2104.07857 s.5; lower/host_offload.h"});
   }
 
+  void coded_gradients() {
+    if (plan_.gradient_code == GradientCode::none) return;
+    const BlockCost& block = step_.costs.kept->blocks[step_.model().layers.front()];
+    Bytes sum;
+    for (const OperationPart& part : step_.costs.reduce_parts(block.trained)) {
+      if (const auto* c = std::get_if<Communication>(&part.what)) sum += c->payload;
+    }
+    out_.push_back({"coded_gradients",
+                    "of a layer: c bytes of each gradient to the rank that adds it up, c' of the "
+                    "sum back unless shards stay; eight-bit c = c' = 1; ternary c = log2(3) / 8, "
+                    "c' = log2(2 ranks + 1) / 8",
+                    fmt::format("{}, {:.4g} gradients of {:.0f} B, {} ranks",
+                                to_text(plan_.gradient_code), block.trained.all(),
+                                step_.costs.gradient_bytes, step_.costs.layout->dense_shard.size),
+                    to_text(sum), "arXiv 1511.04561 s.3, 1705.07878 s.3.1; lower/step_costs.h"});
+  }
+
   void compression() {
+    coded_gradients();
     if (!plan_.quantized_weights && !plan_.quantized_gradients && plan_.secondary_shard == 0)
       return;
     const BlockCost& block = step_.costs.kept->blocks[step_.model().layers.front()];
@@ -127,14 +148,58 @@ class Strategies {
   }
 
   void local_steps() {
-    if (plan_.local_steps == 1) return;
+    if (!trains_copies_apart(plan_)) return;
+    const double steps = mean_local_steps(plan_);
+    if (plan_.quadratic.steps > 0) {
+      out_.push_back(
+          {"mean_local_steps",
+           "steps of the run / rounds of it, each of max(local_steps, floor((alpha / rate)^2)) "
+           "steps, where the rate falls by a cosine",
+           fmt::format("{} steps, alpha {}, peak rate {}, at least {} steps a round",
+                       plan_.quadratic.steps, plan_.quadratic.alpha, plan_.quadratic.learning_rate,
+                       plan_.local_steps),
+           fmt::format("{:.2f}: {:.1f} % of the averages", steps, 100 / steps),
+           "arXiv 2310.14423 s.2; plan/plan.h"});
+    }
+    const bool all = plan_.averaging == Averaging::all;
     out_.push_back(
         {"outer_step_s",
-         "(all-reduce of 4 bytes of each parameter a rank owns among the copies + update of 28 "
-         "bytes of it) / steps between two averages",
-         fmt::format("{} copies of {} ranks, every {} steps",
-                     plan_.dp * plan_.cp / plan_.shard_group, plan_.shard_group, plan_.local_steps),
-         to_text(step_.costs.outer.seconds()), "arXiv 2311.08105 s.2; lower/step_costs.h"});
+         all ? "(all-reduce of 4 bytes of each parameter a rank owns among the copies + update of "
+               "28 bytes of it) / steps between two averages"
+             : "neighbours x (4 bytes of each parameter a rank owns from one to the next + 4 bytes "
+               "added) / steps between two averages",
+         fmt::format("{} copies of {} ranks, every {:.4g} steps, averaging {}",
+                     plan_.dp * plan_.cp / plan_.shard_group, plan_.shard_group, steps,
+                     to_text(plan_.averaging)),
+         to_text(step_.costs.outer.seconds()),
+         all ? "arXiv 2311.08105 s.2; lower/step_costs.h"
+             : "arXiv 2410.11998 s.3; lower/step_costs.h"});
+  }
+
+  // Of one layer, what runs beside computing and what it costs that.
+  void hidden() {
+    const Block& block = step_.model().blocks[step_.model().layers.front()];
+    const bool late = plan_.tp > 1 && block.residual != Residual::standard;
+    if (plan_.halves == Halves::none && !plan_.overlap.tensor_tiles && !late) return;
+    const BlockCost& cost = step_.costs.kept->blocks[step_.model().layers.front()];
+    const auto shown = [](const BlockPass& pass) {
+      return fmt::format("{} with {} exposed and {} lost to what runs beside it",
+                         to_text(pass.time.seconds()),
+                         to_text(exposed_communication(pass.breakdown).seconds()),
+                         to_text(pass.breakdown[Category::contention].seconds()));
+    };
+    std::string what;
+    if (plan_.halves != Halves::none) what = fmt::format("halves={}", to_text(plan_.halves));
+    if (plan_.overlap.tensor_tiles) what = "overlap.tensor_tiles";
+    if (late) what = fmt::format("residual {}", to_text(block.residual));
+    out_.push_back(
+        {"hidden_communication",
+         "simulated: one half, or the next module or tile, computes while the other's "
+         "collective runs; lost = min(computing (1/r - 1), communicating (1 - r)), r = 1 "
+         "- share of the processors, of tiles of the memory, that it takes",
+         what, "forward " + shown(cost.forward) + "; backward " + shown(cost.backward),
+         "arXiv 2409.11155, 2409.15241, 2401.16677, 2501.06589, 2408.07802; "
+         "lower/block_halves.cc"});
   }
 
   const PredictedStep& step_;
@@ -150,14 +215,33 @@ std::vector<Derivation> strategy_derivations(const PredictedStep& step) {
 
 std::string learning_note(const Plan& plan) {
   std::string out;
-  if (plan.local_steps > 1) {
-    out = fmt::format(
-        "the step is the mean of {} local ones and their average; how many more steps a model "
-        "needs "
-        "that way is not predicted: DiLoCo (arXiv 2311.08105) reports the perplexity of "
-        "synchronous "
-        "training with 8 copies that average every 500 steps",
-        plan.local_steps);
+  if (plan.gradient_code != GradientCode::none) {
+    out =
+        "what coded gradients change in learning is not predicted: 8-bit gradients (arXiv "
+        "1511.04561) and TernGrad (arXiv 1705.07878) report the accuracy of exact ones on AlexNet, "
+        "TernGrad up to 2 % less on GoogLeNet; neither trained language models";
+  }
+  if (plan.averaging != Averaging::all) {
+    out += std::string(out.empty() ? "" : "; ") +
+           "how many more steps a model needs whose copies average with neighbours alone is not "
+           "predicted: arXiv 2410.11998 reports the loss of synchronous training at equal steps";
+  } else if (plan.quadratic.steps > 0) {
+    out += std::string(out.empty() ? "" : "; ") +
+           fmt::format(
+               "the step is the mean over a run in which copies average every {:.3g} steps; "
+               "how many steps a model needs that way is not predicted: arXiv 2310.14423 "
+               "reports 0.8 to 1.2 points more accuracy of ViT-B at equal steps",
+               mean_local_steps(plan));
+  } else if (plan.local_steps > 1) {
+    out +=
+        std::string(out.empty() ? "" : "; ") +
+        fmt::format(
+            "the step is the mean of {} local ones and their average; how many more steps a model "
+            "needs "
+            "that way is not predicted: DiLoCo (arXiv 2311.08105) reports the perplexity of "
+            "synchronous "
+            "training with 8 copies that average every 500 steps",
+            plan.local_steps);
   }
   if (plan.quantized_weights || plan.quantized_gradients) {
     out += std::string(out.empty() ? "" : "; ") +

@@ -14,7 +14,9 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
   AttentionShape shape;
   shape.batch = b.micro_batch;
   shape.queries = extent(op.m) / b.micro_batch;
-  shape.keys = whole_length(op.n, b);
+  // The second half of a sequence sees the first.
+  const bool second = halved() && s_.plan.halves == Halves::sequence && half_ == 1;
+  shape.keys = whole_length(op.n, b) * (second ? 2 : 1);
   shape.heads = std::max(1.0, a.heads / b.tp);
   shape.kv_heads = std::max(1.0, a.kv_heads / b.tp);
   shape.query_key_dim = a.query_key_dim;

@@ -58,8 +58,8 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
           }
         });
       } else if (op.boundary == Boundary::dispatch) {
-        exchange_tokens(out, op, Way::gradients_back, [] {});
-        permute(out, op, category);
+        if (portion_ != Portion::rest) exchange_tokens(out, op, Way::gradients_back, [] {});
+        if (portion_ != Portion::exchange) permute(out, op, category);
       } else {
         elementwise(out, op, Phase::input_gradient, category);
       }
@@ -106,12 +106,22 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
     out.slowed_compute(op.name, category, input_gradient, gather);
     Communication reduce = tensor_collective(reduction(), activation_bytes(m, k));
     reduce.times = input_gradients(op);
+    if (!sums_up(op)) reduce = {};
     copy_sequence(out, category, reduce.payload * reduce.times);
-    const auto reduced = transfer(out, "reduction of input gradients", reduce);
+    const bool overlaps = s_.costs.software.overlaps_input_gradients;
+    constexpr std::string_view kReduction = "reduction of input gradients";
+    if (block_.residual != Residual::standard) {
+      // The weight gradient is among what runs beside it.
+      sum_up(out, kReduction, reduce);
+      out.wait_for(gathered);
+      out.compute(op.name, category, of_weights);
+      accumulate(out, op);
+      return;
+    }
+    const auto reduced = transfer(out, kReduction, reduce);
     out.wait_for(gathered);
-    if (!s_.costs.software.overlaps_input_gradients) out.wait_for(reduced);
-    out.slowed_compute(op.name, category, of_weights,
-                       s_.costs.software.overlaps_input_gradients ? time(reduce) : Seconds(0));
+    if (!overlaps) out.wait_for(reduced);
+    out.slowed_compute(op.name, category, of_weights, overlaps ? time(reduce) : Seconds(0));
     accumulate(out, op);
     out.wait_for(reduced);
   } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
@@ -146,12 +156,13 @@ void BlockLowering::input_gradient_product(PassBuilder& out, const Operator& op,
     constexpr std::string_view kReduction = "reduction of input gradients";
     Communication reduce = tensor_collective(reduction(), activation_bytes(m, k));
     reduce.times = input_gradients(op);
-    if (s_.plan.overlap.tensor_parallel) {
+    if (s_.plan.overlap.tensor_parallel || s_.plan.overlap.tensor_tiles) {
       pipelined(out, op, category, reduce, kReduction, Order::product_first, m, k, n);
     } else {
       out.compute(op.name, category, product(op, m, k, n));
+      if (!sums_up(op)) reduce = {};
       copy_sequence(out, category, reduce.payload * reduce.times);
-      out.wait_for(transfer(out, kReduction, reduce));
+      sum_up(out, kReduction, reduce);
     }
   } else if (tensor_parallel && op.boundary == Boundary::row && sharded_sequence()) {
     constexpr std::string_view kGather = "all-gather of output gradients";

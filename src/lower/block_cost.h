@@ -58,6 +58,7 @@ struct BlockSetting {
   const CostContext& costs;
   const DocumentRows* documents = nullptr;  // that rows are made of; none: every row is one
   RowDivision rows = {};                    // how ranks wait for each other where they are
+  bool layer = true;                        // not the embedding or the head
 };
 
 // Whether a schedule runs a backward as one pass or as two.

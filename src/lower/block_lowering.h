@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -58,34 +59,31 @@ inline constexpr double kExposedAccumulation = 0.45;
 
 class BlockLowering {
  public:
-  BlockLowering(const Block& block, const BlockSetting& setting) : block_(block), s_(setting) {}
+  BlockLowering(const Block& block, const BlockSetting& setting)
+      : block_(block), s_(setting), whole_(setting.binding) {}
 
   BlockPass forward(const PassSurroundings& around = {}) {
-    PassBuilder out = pass_builder();
-    exchange_share_ = around.exchange_share;
-    forward_all(out, false);
-    return finish(out, around);
+    return lowered(around, [&](PassBuilder& out) { forward_all(out, false); });
   }
 
   BlockPass backward(Recompute recompute, Part part, const PassSurroundings& around = {}) {
-    PassBuilder out = pass_builder();
-    exchange_share_ = around.exchange_share;
-    if (recompute == Recompute::full) forward_all(out, true);
-    if (recompute == Recompute::alternate) forward_some(out, recompute);
-    std::vector<RecomputedOperator> modules;
-    if (recompute == Recompute::selective) modules = recomputed(recompute);
-    for (std::size_t i = block_.operators.size(); i-- > 0;) {
-      if (!modules.empty()) forward_modules(out, modules, i);
-      if (beside_exchange(block_.operators[i])) continue;
-      backward(out, block_.operators[i], part);
-    }
-    return finish(out, around);
+    return lowered(around, [&](PassBuilder& out) {
+      if (recompute == Recompute::full) forward_all(out, true);
+      if (recompute == Recompute::alternate) forward_some(out, recompute);
+      std::vector<RecomputedOperator> modules;
+      if (recompute == Recompute::selective) modules = recomputed(recompute);
+      take_turns(out, block_.operators.size(), Turns::backward, [&](std::size_t i) {
+        if (!modules.empty() && portion_ != Portion::rest) forward_modules(out, modules, i);
+        if (!beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
+      });
+    });
   }
 
   // The products a split backward defers, in the order of the backward. Each gathers its input
   // again beside the product before it.
   BlockPass weight_gradients(const PassSurroundings& around = {}) {
     PassBuilder out = pass_builder();
+    s_.binding = whole_;
     std::vector<const Operator*> products;
     for (std::size_t i = block_.operators.size(); i-- > 0;) {
       if (has_weight_gradient(block_.operators[i])) products.push_back(&block_.operators[i]);
@@ -112,8 +110,13 @@ class BlockLowering {
   [[nodiscard]] double share_lost() const {
     constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
     const bool ring = s_.layout.cp_ring.size > 1 && !s_.plan.overlap.tensor_parallel;
-    const GroupShape& beside = ring ? s_.layout.cp_ring : s_.layout.tp;
-    return s_.costs.interference(CollectiveKind::all_gather, kPiece, beside).compute_share;
+    if (halved() && s_.binding.tp == 1) {
+      return s_.costs.interference(CollectiveKind::all_to_all, kPiece, s_.layout.ep).compute_share;
+    }
+    const bool sums = halved() || block_.residual != Residual::standard;
+    const GroupShape& beside = ring && !sums ? s_.layout.cp_ring : s_.layout.tp;
+    return s_.costs.interference(sums ? reduction() : CollectiveKind::all_gather, kPiece, beside)
+        .compute_share;
   }
   [[nodiscard]] PassBuilder pass_builder() const {
     return PassBuilder(share_lost(), s_.costs, s_.layout.groups);
@@ -208,9 +211,26 @@ class BlockLowering {
 
   void forward_all(PassBuilder& out, bool again) {
     const std::size_t end = again ? recomputed_operators() : block_.operators.size();
-    for (std::size_t i = 0; i < end; ++i) {
+    take_turns(out, end, Turns::forward, [&](std::size_t i) {
       if (!beside_exchange(block_.operators[i])) forward(out, i, again);
-    }
+    });
+  }
+
+  // What takes turns in a pass (lower/block_halves.cc): the halves of a microbatch, if the plan cuts
+  // it in two.
+  enum class Turns { forward, backward };
+  [[nodiscard]] bool halved() const { return s_.plan.halves != Halves::none && s_.layer; }
+  void take_turns(PassBuilder& out, std::size_t operators, Turns order,
+                  const std::function<void(std::size_t)>& emit);
+  void turn_to(PassBuilder& out, std::size_t half);
+  BlockPass lowered(const PassSurroundings& around, const std::function<void(PassBuilder&)>& emit);
+  // The sum of a module's outputs, or of the gradients of its inputs, which the model may need behind
+  // the next module only.
+  void sum_up(PassBuilder& out, std::string_view name, const Communication& c);
+  // Of parts of a layer that keep their own residual stream, attention's outputs are not added up.
+  [[nodiscard]] bool sums_up(const Operator& op) const {
+    return block_.residual != Residual::kraken ||
+           op.op_class != OperatorClass::attention_projection;
   }
 
   // What selective recomputation makes again before the backward of the operator at `before`. What
@@ -321,8 +341,8 @@ class BlockLowering {
             }
           });
         } else if (op.boundary == Boundary::combine) {
-          exchange_tokens(out, op, Way::tokens_back, [] {});
-          permute(out, op, category);
+          if (portion_ != Portion::rest) exchange_tokens(out, op, Way::tokens_back, [] {});
+          if (portion_ != Portion::exchange) permute(out, op, category);
         } else {
           elementwise(out, op, Phase::forward, category);
         }
@@ -373,24 +393,45 @@ class BlockLowering {
       const std::string_view what =
           sharded_sequence() ? "reduce-scatter of outputs" : "all-reduce of outputs";
       const Communication reduce = tensor_collective(reduction(), activation_bytes(m, n));
-      if (s_.plan.overlap.tensor_parallel) {
+      if (s_.plan.overlap.tensor_parallel || s_.plan.overlap.tensor_tiles) {
         pipelined(out, op, category, reduce, what, Order::product_first, m, n, k);
         return;
       }
       out.compute(op.name, category, whole);
-      copy_sequence(out, category, reduce.payload);
-      out.wait_for(transfer(out, what, reduce));
+      if (sums_up(op)) copy_sequence(out, category, reduce.payload);
+      sum_up(out, what, sums_up(op) ? reduce : Communication{});
     } else {
       out.compute(op.name, category, whole);
     }
   }
 
-  // A product cut in tp pieces, each beside a piece of its collective; one piece is local.
+  // A product cut in tp pieces, each beside a piece of its collective; one piece is local. Tiles
+  // (overlap.tensor_tiles) leave the product whole: it finishes the pieces one after the other, which
+  // copy engines send and memory adds, so that it loses memory bandwidth alone,
+  //
+  //   share lost = the collective's share of memory x min(1, bytes of the product / bandwidth / time)
+  //
+  // and ends t / tp after the slower of the two (arXiv 2401.16677 s.4). Of an all-reduce they are the
+  // first half.
   enum class Order { transfer_first, product_first };
   void pipelined(PassBuilder& out, const Operator& op, Category category, Communication part,
                  std::string_view what, Order order, double m, double n, double k) {
     const int pieces = s_.binding.tp;
-    const Kernel piece = product(op, m / pieces, n, k);
+    const bool tiles = order == Order::product_first && s_.plan.overlap.tensor_tiles;
+    Kernel piece = product(op, tiles ? m : m / pieces, n, k);
+    std::optional<double> lost;
+    if (tiles) {
+      const Bytes moved = element() * (m * k + k * n + m * n);
+      const KernelParameters& kernels = s_.costs.kernels.parameters();
+      const double bound = moved / kernels.memory_bandwidth / price(piece, s_.costs);
+      lost = s_.costs.interference(CollectiveKind::reduce_scatter, part.payload, s_.layout.tp)
+                 .memory_share *
+             std::min(1.0, bound);
+      piece.pieces = pieces;
+    }
+    const Communication gather = tensor_collective(CollectiveKind::all_gather, part.payload);
+    const bool halfway = tiles && part.collective == CollectiveKind::all_reduce;
+    if (halfway) part.collective = CollectiveKind::reduce_scatter;
     part.pieces = pieces - 1;
     const Seconds part_time = time(part);
     std::vector<std::optional<NodeIndex>> parts;
@@ -402,10 +443,11 @@ class BlockLowering {
       }
     } else {
       for (int j = 0; j < pieces; ++j) {
-        out.slowed_compute(op.name, category, piece, j > 0 ? part_time : Seconds(0));
+        out.slowed_compute(op.name, category, piece, j > 0 ? part_time : Seconds(0), lost);
         if (j + 1 < pieces) parts.push_back(transfer(out, what, part));
       }
       for (const auto& p : parts) out.wait_for(p);
+      if (halfway) out.wait_for(transfer(out, "all-gather of sums", gather));
     }
   }
 
@@ -469,7 +511,8 @@ class BlockLowering {
            (op.kind == OperatorKind::grouped_gemm ? extent(op.groups) : 1);
   }
   [[nodiscard]] bool accumulates(GradientAccumulation how) const {
-    return s_.costs.software.accumulation == how && microbatches(s_.training, s_.plan) > 1;
+    return s_.costs.software.accumulation == how &&
+           (halved() || microbatches(s_.training, s_.plan) > 1);
   }
   [[nodiscard]] Kernel weight_gradient(const Operator& op) const {
     const double groups =
@@ -516,8 +559,14 @@ class BlockLowering {
   void input_gradient_product(PassBuilder& out, const Operator& op, Category category);
 
   const Block& block_;
-  const BlockSetting& s_;
-  double exchange_share_ = 1;                     // of the pass that is being lowered
+  BlockSetting s_;  // its binding is that of the half whose turn it is
+  const Binding whole_;
+  std::size_t half_ = 0;
+  // Of an operator that exchanges tokens before it permutes them: another half may run between.
+  enum class Portion { whole, exchange, rest };
+  Portion portion_ = Portion::whole;
+  std::optional<NodeIndex> late_;  // the sum that the module behind the next waits for
+  double exchange_share_ = 1;      // of the pass that is being lowered
   std::vector<std::optional<NodeIndex>> pooled_;  // exchanges of tables that are under way
   Seconds decoding_;                              // of what they bring
   std::optional<NodeIndex> prefetched_;           // what the end of a pass waits for

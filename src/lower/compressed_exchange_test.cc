@@ -1,6 +1,7 @@
 // What ZeRO++ and local steps send, against the volumes of their papers.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -107,6 +108,78 @@ TEST(CompressedExchange, LocalStepsStayInACopy) {
     EXPECT_EQ(outer.size(), p.c.model.experts > 0 ? 3U : 2U) << local;
     EXPECT_GT(p.between_nodes({outer.front()}), 0) << local;
   }
+}
+
+// 8-bit gradients are a quarter of fp32 (arXiv 1511.04561); -1, 0 and 1 are 32 / log2(3) = 20.2 times
+// less on the way to the rank that adds them up (arXiv 1705.07878 s.3.1).
+TEST(CompressedExchange, CodedGradientsSendWhatTheirCodesHold) {
+  const ComparedPlan plain("zero=1");
+  const ComparedPlan bytes("zero=1,gradient_code=eight-bit");
+  const ComparedPlan ternary("zero=1,gradient_code=ternary");
+  const auto sent = [](const ComparedPlan& of, std::size_t part = 0) {
+    const auto parts = of.costs.reduce_parts({.dense = 1e9});
+    return std::get<Communication>(parts[part].what).payload.value();
+  };
+  EXPECT_DOUBLE_EQ(sent(plain) / sent(bytes), 4);
+  EXPECT_NEAR(sent(plain) / sent(ternary), 20.2, 0.02);
+  EXPECT_EQ(bytes.costs.reduce_parts({.dense = 1e9}).size(), 1U);  // shards of the sum stay
+  // Replicas that keep all gradients get the sum back: of 32 ranks log2(65) bits.
+  const ComparedPlan whole("zero=0,gradient_code=ternary");
+  EXPECT_NEAR(sent(whole, 1) / 1e9, std::log2(65) / 8, 1e-9);
+  // Read and written by kernels: g + 2 c, and c' (1 + 1/32) + g to decode all, or g/32 of a shard.
+  EXPECT_NEAR(bytes.costs.copied_reduced(1).value(), 4 + 2 + 4.0 / 32, 1e-12);
+  const ComparedPlan all("zero=0,gradient_code=eight-bit");
+  EXPECT_NEAR(all.costs.copied_reduced(1).value(), 4 + 2 + 1 + 1.0 / 32 + 4, 1e-12);
+}
+
+// A copy sends what it owns once to each neighbour; of the ring of an all-gather that is one step.
+TEST(CompressedExchange, NeighboursTakeNoMoreForMoreCopies) {
+  const auto averaging = [](const char* how, const char* group) {
+    const ComparedPlan p(
+        (std::string("zero=1,local_steps=1,shard_group=") + group + ",averaging=" + how).c_str());
+    const auto& groups = p.costs.layout->groups;
+    return price(p.costs.outer_parts().front().what, groups, p.cache.context());
+  };
+  const Seconds one = averaging("one-peer", "8");
+  EXPECT_NEAR(averaging("ring", "8") / one, 2, 1e-9);
+  const ComparedPlan all("zero=1,local_steps=2,shard_group=8");
+  const Seconds together =
+      price(all.costs.outer_parts().front().what, all.costs.layout->groups, all.cache.context()) *
+      2;
+  EXPECT_LT(one, together);
+  // 4 bytes of each parameter once over the network of 50 GB/s a rank, at least.
+  const double owned = trained_parameters(all.c.model) / 8;
+  EXPECT_GT(one, Bytes(4 * owned) / BytesPerSecond(50e9));
+  EXPECT_LT(one, Bytes(4 * owned) / BytesPerSecond(50e9) * 2);
+}
+
+// Buckets reduce what layers do, in more or in fewer parts; one as large as the model begins when the
+// backward is over.
+TEST(CompressedExchange, BucketsReduceTheSameGradients) {
+  const auto reduced = [](const char* plan) {
+    const ComparedPlan p(plan);
+    const StepGraph step = *step_graph(p.costs, Folding::folded);
+    double sum = 0;
+    for (std::size_t i = 0; i < step.graph.size(); ++i) {
+      const Operation& operation = step.graph.operation(NodeIndex(i));
+      for (const OperationPart& part : operation.parts) {
+        const auto* c = std::get_if<Communication>(&part.what);
+        if (c != nullptr && c->group == index(StepGroup::replicas) && c->payload > Bytes(1e3) &&
+            c->collective == CollectiveKind::all_reduce) {
+          sum += c->payload.value() * c->times;
+        }
+      }
+    }
+    return std::pair(sum, simulate(step.graph).makespan);
+  };
+  const auto layers = reduced("zero=0");
+  const auto small = reduced("zero=0,gradient_bucket_mib=25");
+  const auto large = reduced("zero=0,gradient_bucket_mib=100000");
+  EXPECT_NEAR(small.first / layers.first, 1, 1e-9);
+  EXPECT_NEAR(large.first / layers.first, 1, 1e-9);
+  EXPECT_GT(large.second, layers.second);
+  EXPECT_NEAR(layers.first, 4 * trained_parameters(small_model("gpt-3-1.3b", 4)),
+              0.01 * layers.first);
 }
 
 TEST(CompressedExchange, AveragingBesideTheStepIsHidden) {

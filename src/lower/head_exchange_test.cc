@@ -57,6 +57,7 @@ void for_exchanging_plans(Check check) {
   for (int draw = 0; draw < 20000 && checked < 60; ++draw) {
     auto c = random_case(random);
     if (!c || !exchanges_heads(c->plan) || ring_ranks(c->plan) > 1 ||
+        c->plan.halves != Halves::none ||  // each half has exchanges of its own
         c->training.workload != Workload::training)
       continue;
     ++checked;

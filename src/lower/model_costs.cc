@@ -112,7 +112,7 @@ std::vector<std::int64_t> mesh_key(const Plan& plan) {
                                    static_cast<std::int64_t>(plan.context_placement),
                                    plan.towers,
                                    plan.secondary_shard,
-                                   static_cast<std::int64_t>(plan.local_steps > 1)};
+                                   static_cast<std::int64_t>(trains_copies_apart(plan))};
   for (const MeshAxis axis : plan.placement) key.push_back(static_cast<std::int64_t>(axis));
   return key;
 }
@@ -203,6 +203,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.context_balance),
              static_cast<std::int64_t>(plan.attention),
              static_cast<std::int64_t>(plan.overlap.tensor_parallel),
+             static_cast<std::int64_t>(plan.overlap.tensor_tiles),
+             static_cast<std::int64_t>(plan.halves),
              static_cast<std::int64_t>(plan.overlap.expert),
              static_cast<std::int64_t>(plan.overlap.expert_batches),
              static_cast<std::int64_t>(plan.dispatch),
@@ -250,10 +252,12 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   for (const Block& block : held.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
-  made->embedding = block_cost(held.embedding, setting, Recompute::none, backward);
+  BlockSetting ends = setting;
+  ends.layer = false;
+  made->embedding = block_cost(held.embedding, ends, Recompute::none, backward);
   // A module of multi-token prediction has a layer of its own.
   const bool modules = recompute == Recompute::selective;
-  made->head = block_cost(held.head, setting, modules ? recompute : Recompute::none, backward);
+  made->head = block_cost(held.head, ends, modules ? recompute : Recompute::none, backward);
   made->before.resize(model_.layers.size() + 1);
   for (std::size_t l = 0; l < model_.layers.size(); ++l) {
     made->before[l + 1] = made->before[l];

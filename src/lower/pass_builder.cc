@@ -1,5 +1,8 @@
 #include "lower/pass_builder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "simulate/simulate.h"
 #include "timeline/attribution.h"
 
@@ -32,9 +35,21 @@ void PassBuilder::compute(std::string_view name, Category category, const Activi
                           int launches) {
   kernels_ += launches;
   last_time_ = round_to_picoseconds(price(activity, groups_, costs_));
+  if (waits()) under_way_[half_] = Picoseconds(0);
   last_ = add(NodeKind::kernel, name, category, StepStream::compute, last_time_,
-              {{.what = activity}}, waits_);
-  waits_.clear();
+              {{.what = activity}}, waits_[half_]);
+  waits_[half_].clear();
+  Picoseconds& beside = under_way_[1 - half_];
+  if (beside <= Picoseconds(0)) return;
+  lose(beside, compute_share_lost_);
+  beside -= std::min(beside, last_time_);
+}
+
+void PassBuilder::lose(Picoseconds transfer_time, double share_lost) {
+  const Picoseconds lost = contention(last_time_, transfer_time, share_lost);
+  if (lost <= Picoseconds(0)) return;
+  last_ = add(NodeKind::kernel, kSlowed, Category::contention, StepStream::compute, lost,
+              stated(lost), waits_[half_]);
 }
 
 std::optional<NodeIndex> PassBuilder::transfer(std::string_view name, StepStream stream,
@@ -42,25 +57,59 @@ std::optional<NodeIndex> PassBuilder::transfer(std::string_view name, StepStream
                                                NodeKind kind) {
   const Seconds time = price(activity, groups_, costs_);
   if (time <= Seconds(0)) return std::nullopt;
+  const std::size_t ordinal = transfers_++;
+  if (std::ranges::find(carried_, ordinal, &Carried::ordinal) != carried_.end()) {
+    return std::nullopt;
+  }
   ++collectives_;
-  std::vector<NodeIndex> after = waits_;  // what the next kernel waits for, this waits for too
+  // What the next kernel waits for, this waits for too.
+  std::vector<NodeIndex> after = waits_[half_];
   if (last_) after.push_back(*last_);
-  return add(kind, name, category, stream, round_to_picoseconds(time), {{.what = activity}}, after);
+  const Picoseconds duration = round_to_picoseconds(time);
+  const NodeIndex node = add(kind, name, category, stream, duration, {{.what = activity}}, after);
+  emitted_.push_back({ordinal, name, stream, category, activity, half_, duration, node});
+  under_way_[half_] += duration;
+  return node;
+}
+
+std::vector<PassBuilder::Carried> PassBuilder::unfinished(std::optional<NodeIndex> late) const {
+  std::vector<Carried> out;
+  for (const Carried& c : emitted_) {
+    const auto& waits = waits_[c.half];
+    if (c.node == late || std::ranges::find(waits, c.node) != waits.end()) out.push_back(c);
+  }
+  return out;
+}
+
+void PassBuilder::carry(std::vector<Carried> carried) {
+  carried_ = std::move(carried);
+  for (Carried& c : carried_) {
+    ++collectives_;
+    c.node =
+        add(NodeKind::collective, c.name, c.category, c.stream, c.time, {{.what = c.activity}});
+    under_way_[c.half] += c.time;
+  }
+}
+
+void PassBuilder::wait_for_other_half(NodeIndex node) {
+  wait_for(node);
+  Picoseconds& left = under_way_[1 - half_];
+  left = Picoseconds(0);
+  for (const Carried& c : emitted_) {
+    if (c.half != half_ && c.node > node) left += c.time;
+  }
 }
 
 void PassBuilder::slowed_compute(std::string_view name, Category category, const Activity& activity,
-                                 Seconds transfer_time) {
+                                 Seconds transfer_time, std::optional<double> share_lost) {
   compute(name, category, activity, 1);
-  const Picoseconds lost =
-      contention(last_time_, round_to_picoseconds(transfer_time), compute_share_lost_);
-  if (lost <= Picoseconds(0)) return;
-  last_ = add(NodeKind::kernel, kSlowed, Category::contention, StepStream::compute, lost,
-              stated(lost), waits_);
+  lose(round_to_picoseconds(transfer_time), share_lost.value_or(compute_share_lost_));
 }
 
 BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
+  waits_[0].insert(waits_[0].end(), waits_[1].begin(), waits_[1].end());
   add(NodeKind::barrier, "end of block", Category::elementwise, StepStream::compute, {}, {},
-      waits_);
+      waits_[0]);
   if (slowed > Picoseconds(0)) {
     add(NodeKind::kernel, kSlowed, Category::contention, StepStream::compute, slowed,
         stated(slowed));

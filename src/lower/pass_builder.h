@@ -14,6 +14,8 @@
 // pass in which the device must wait for it is finished with that idle time behind its last kernel.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -51,6 +53,33 @@ class PassBuilder {
   // Whatever holds the computing stream, for which the host launches so many kernels.
   void compute(std::string_view name, Category category, const Activity& activity, int launches);
 
+  // Halves of a microbatch that take turns (lower/block_lowering.h): what one waits for, the other
+  // does not, and its kernels are slowed by the transfers of the one that waits.
+  void turn_to(std::size_t half) { half_ = half; }
+  [[nodiscard]] bool waits() const { return !waits_[half_].empty(); }
+
+  // What the next kernel waits for, a transfer of the other half: those behind it are still under way.
+  void wait_for_other_half(NodeIndex node);
+
+  // A transfer behind the last kernel of a block runs beside the next block, which waits for it where
+  // its own half, or module, does. Blocks follow each other in whole, so it is emitted at the begin of
+  // its own block instead: one transfer a block either way.
+  struct Carried {
+    std::size_t ordinal = 0;  // among the transfers of the pass
+    std::string_view name;
+    StepStream stream = StepStream::tp;
+    Category category = Category::exposed_tp;
+    Activity activity;
+    std::size_t half = 0;
+    Picoseconds time;
+    NodeIndex node{};
+  };
+  // Those that a half still waits for, and `late`.
+  [[nodiscard]] std::vector<Carried> unfinished(std::optional<NodeIndex> late) const;
+  // At the begin of a pass built anew; their transfers at its end take no time then.
+  void carry(std::vector<Carried> carried);
+  [[nodiscard]] const std::vector<Carried>& carried() const { return carried_; }
+
   // A module of the framework whose kernels follow.
   void launch_module() { ++modules_; }
 
@@ -60,11 +89,12 @@ class PassBuilder {
   std::optional<NodeIndex> transfer(std::string_view name, StepStream stream, Category category,
                                     const Activity& activity, NodeKind kind = NodeKind::collective);
   void wait_for(std::optional<NodeIndex> node) {
-    if (node) waits_.push_back(*node);
+    if (node) waits_[half_].push_back(*node);
   }
-  // A kernel beside which `transfer_time` of communication runs: slowed by it.
+  // A kernel beside which `transfer_time` of communication runs: slowed by it, by the pass's share or
+  // a share of its own.
   void slowed_compute(std::string_view name, Category category, const Activity& activity,
-                      Seconds transfer_time);
+                      Seconds transfer_time, std::optional<double> share_lost = {});
 
   // The join: the pass ends when all its streams have, after `slowed` that computing loses to
   // communication of another pass, and after the device has waited for the host for `idle`.
@@ -73,13 +103,19 @@ class PassBuilder {
  private:
   NodeIndex add(NodeKind kind, std::string_view name, Category category, StepStream stream,
                 Picoseconds duration, OperationParts parts, std::span<const NodeIndex> after = {});
+  void lose(Picoseconds transfer_time, double share_lost);
 
   double compute_share_lost_;
   const CostContext& costs_;
   std::span<const Group> groups_;
   int kernels_ = 0, modules_ = 0, collectives_ = 0;
   GraphBuilder builder_{step_categories()};
-  std::vector<NodeIndex> waits_;
+  std::array<std::vector<NodeIndex>, 2> waits_;  // of each half
+  std::array<Picoseconds, 2> under_way_;         // transfers of it that nothing has waited for
+  std::size_t half_ = 0;
+  std::size_t transfers_ = 0;
+  std::vector<Carried> emitted_;  // every transfer, where halves or modules may carry them
+  std::vector<Carried> carried_;
   std::optional<NodeIndex> last_;  // on the computing stream
   Picoseconds last_time_;
 };

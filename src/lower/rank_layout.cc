@@ -90,7 +90,8 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   // Of the replicas of an expert, those that share its state; where copies of the model take local
   // steps, those of one copy.
   const std::int64_t expert_limit =
-      plan.local_steps > 1 ? std::max<std::int64_t>(1, plan.tp * shard / (etp * plan.ep)) : shard;
+      trains_copies_apart(plan) ? std::max<std::int64_t>(1, plan.tp * shard / (etp * plan.ep))
+                                : shard;
   const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(expert_limit, expert) : expert;
 
   RankLayout out;

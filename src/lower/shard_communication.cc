@@ -1,6 +1,9 @@
 #include "lower/shard_communication.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
+#include <variant>
 
 #include "lower/price.h"
 
@@ -67,6 +70,24 @@ const ShardCommunication& ShardCommunications::of(ShardCommunication& known, con
                                        costs.copied_reduced(cost.trained.all())),
            .known = true};
   return known;
+}
+
+std::optional<GradientBucket::Full> GradientBucket::add(const StepCosts& costs,
+                                                        const RankParameters& trained, bool all) {
+  constexpr double kMiB = 1024.0 * 1024.0;
+  collected_ += trained;
+  const double mib = collected_.all() * costs.gradient_bytes / kMiB;
+  const auto limit = static_cast<double>(step_.plan.gradient_bucket_mib);
+  if (mib <= 0 || (!all && mib < (first_ ? std::min(1.0, limit) : limit))) return std::nullopt;
+  first_ = false;
+  // Of a block that is larger, as many parts as there are buckets in it.
+  const double parts = std::max(1.0, std::floor(mib / limit));
+  OperationParts what =
+      costs.reduce_parts({.dense = collected_.dense / parts, .expert = collected_.expert / parts});
+  for (OperationPart& part : what) {
+    if (auto* c = std::get_if<Communication>(&part.what)) c->times *= parts;
+  }
+  return Full{communication_.reduction(costs, std::move(what)), std::exchange(collected_, {})};
 }
 
 }  // namespace orrery

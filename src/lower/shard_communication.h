@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +63,31 @@ class ShardCommunications {
   std::size_t distinct_;  // blocks of the model
   std::vector<ShardCommunication> blocks_;
   ShardCommunication embedding_, head_;
+};
+
+// Gradients that wait until a bucket of them is full and are reduced at once, in the order in which
+// the backward makes them: PyTorch's DistributedDataParallel, whose first bucket is of 1 MiB so that
+// communication begins early, and Megatron-Core. Source: pytorch/pytorch
+// torch/csrc/distributed/c10d/reducer.cpp and torch/nn/parallel/distributed.py (arXiv 2006.15704
+// s.3.2). A bucket is full behind a block: one that is larger is reduced in so many parts behind it,
+// and none begins inside it.
+class GradientBucket {
+ public:
+  struct Full {
+    PricedOperation what;
+    RankParameters trained;
+  };
+  GradientBucket(const StepCosts& step, ShardCommunications& communication)
+      : step_(step), communication_(communication) {}
+
+  // What is full with the gradients of these; with `all`, whatever there is.
+  std::optional<Full> add(const StepCosts& costs, const RankParameters& trained, bool all);
+
+ private:
+  const StepCosts& step_;
+  ShardCommunications& communication_;
+  RankParameters collected_;
+  bool first_ = true;
 };
 
 }  // namespace orrery

@@ -83,4 +83,36 @@ int fewest_turns(const Schedule& schedule, const ScheduleRequest& request) {
   return (passes + run - 1) / run;
 }
 
+bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass direction,
+                     const ChunkUse& use) {
+  if (direction == Pass::weight_gradient) return false;
+  const bool forward = direction == Pass::forward;
+  if (plan.zero < 3) {
+    return forward && use.opens && plan.zero >= 1 && plan.overlap.parameter_gather;
+  }
+  switch (moves.weights) {
+    case ShardMove::each_pass:
+      return true;
+    case ShardMove::each_turn:
+      return forward ? use.turns_to : use.turns_back;
+    case ShardMove::each_step:
+      return forward && use.opens;
+  }
+  return true;
+}
+
+Reduce reduces_gradients(const Plan& plan, const ShardMoves& moves, Pass direction,
+                         const ChunkUse& use) {
+  if (direction == Pass::forward || direction == Pass::input_gradient) return Reduce::none;
+  const bool beside = plan.overlap.gradient_reduction;
+  bool whole = true;
+  if (plan.zero < 2) {
+    whole = use.closes && beside;
+  } else if (moves.gradients != ShardMove::each_pass) {
+    whole = moves.gradients == ShardMove::each_turn ? use.turns_away : use.closes;
+  }
+  if (!whole) return Reduce::none;
+  return beside ? Reduce::beside : Reduce::blocking;
+}
+
 }  // namespace orrery

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "lower/step_pass.h"
 #include "plan/plan.h"
 #include "plan/software.h"
 #include "schedule/linear_order.h"
@@ -44,5 +45,13 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
 
 // At least so often in a step a device turns to each of its chunks.
 int fewest_turns(const Schedule& schedule, const ScheduleRequest& request);
+
+// Whether a pass of a chunk gathers its weights, and whether it reduces its gradients, beside what
+// follows or before it.
+enum class Reduce { none, beside, blocking };
+bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass direction,
+                     const ChunkUse& use);
+Reduce reduces_gradients(const Plan& plan, const ShardMoves& moves, Pass direction,
+                         const ChunkUse& use);
 
 }  // namespace orrery

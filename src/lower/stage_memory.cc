@@ -170,8 +170,12 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.gradient_bytes = step.gradient_bytes;
   in.weight_bytes = tensor_element_size(step.cache->training().precision).value();
   in.optimizer_bytes = optimizer_state(step.cache->training()).value();
-  // Copies that take local steps keep what they last agreed on and the outer momentum.
-  if (step.plan.local_steps > 1) in.optimizer_bytes += 2 * element_size(NumberFormat::fp32).value();
+  // Copies that take local steps keep what they last agreed on and the outer momentum; those that
+  // average with neighbours what arrives from one.
+  if (trains_copies_apart(step.plan)) {
+    const double kept = step.plan.averaging == Averaging::all ? 2 : 1;
+    in.optimizer_bytes += kept * element_size(NumberFormat::fp32).value();
+  }
   in.optimizer_outside = step.plan.offload_optimizer != Offload::none;
   in.weights_outside = step.plan.offload_parameters != Offload::none;
   if (step.plan.secondary_shard > 0) {

@@ -1,6 +1,7 @@
 #include "lower/step_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -188,7 +189,7 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   }
 
   out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
-  if (plan.local_steps > 1) out.outer = price(out.outer_parts(), groups, costs);
+  if (trains_copies_apart(plan)) out.outer = price(out.outer_parts(), groups, costs);
   out.optimizer.resize(static_cast<std::size_t>(out.shape.devices));
   for (int device = 0; out.passes.optimizer && device < out.shape.devices; ++device) {
     out.optimizer[static_cast<std::size_t>(device)] =
@@ -363,10 +364,11 @@ class BlockCommunication {
                                   ? step.gather(block.trained, block.frozen, Gather::backward)
                                   : gather;
     const Picoseconds reduce = step.reduce(block.trained);
+    // Buckets are no block's: see below.
+    const int reductions = step.plan.gradient_bucket_mib > 0 ? 0 : moves_.reductions;
     Times out;
-    out.communicating =
-        gather * moves_.forward + again * moves_.backward + reduce * moves_.reductions;
-    out.tail = reduce;
+    out.communicating = gather * moves_.forward + again * moves_.backward + reduce * reductions;
+    if (step.plan.gradient_bucket_mib == 0) out.tail = reduce;
     if (!step.replicated()) return out;
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
     const Overlap& overlap = step.plan.overlap;
@@ -374,7 +376,7 @@ class BlockCommunication {
       return contention(pass.computing(), beside, step.data_share_lost);
     };
     if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
-    if (!step.schedule->splits_backward) {
+    if (!step.schedule->splits_backward && step.plan.gradient_bucket_mib == 0) {
       const bool beside = overlap.gradient_reduction;
       const Picoseconds backward = beside                     ? slowed(block.backward, reduce)
                                    : overlap.parameter_gather ? slowed(block.backward, again)
@@ -382,6 +384,9 @@ class BlockCommunication {
       out.lost += backward * (beside ? moves_.reductions : moves_.backward);
       // The last reduction begins with what is lost beside it.
       out.tail = std::max(Picoseconds(0), reduce - backward);
+    }
+    if (step.plan.gradient_code != GradientCode::none && reduce > Picoseconds(0)) {
+      out.lost += step.copying(step.copied_reduced(block.trained.all())) * moves_.reductions;
     }
     if (step.plan.zero >= 3) {
       const double trained = block.trained.all();
@@ -411,6 +416,7 @@ Picoseconds lower_bound(const StepCosts& step) {
   const int m = step.passes_a_chunk();
   // Without overlap ZeRO 0 and 1 reduce, and 1 and 2 gather, a whole device at once: see below.
   const bool gathers_at_once = (plan.zero == 1 || plan.zero == 2) && !plan.overlap.parameter_gather;
+  const bool moves_gradients = step.replicated() && step.passes.backward;
   const bool reduces_at_once = plan.zero <= 1 && !plan.overlap.gradient_reduction;
 
   // Of each virtual stage: the least time from its forward to its gradient's way on, and what its
@@ -446,6 +452,7 @@ Picoseconds lower_bound(const StepCosts& step) {
     Picoseconds work;
     Picoseconds communicating;
     Picoseconds lost;
+    RankParameters reduced;
     Picoseconds tail;  // the cheapest reduction that can stand behind its last backward
     bool has_tail = false;
     std::size_t first = step.stages.size();
@@ -459,6 +466,8 @@ Picoseconds lower_bound(const StepCosts& step) {
       const auto add = [&](const BlockCost& block, int times_over = 1) {
         const auto& times = communication.of(block, costs);
         communicating += times.communicating * times_over;
+        reduced += {.dense = block.trained.dense * times_over,
+                    .expert = block.trained.expert * times_over};
         lost += times.lost * times_over;
         return times.tail;
       };
@@ -491,6 +500,10 @@ Picoseconds lower_bound(const StepCosts& step) {
     if (reduces_at_once) {
       tail = step.at(d).reduce(held.trained);
       communicating += tail;
+    }
+    if (plan.gradient_bucket_mib > 0 && moves_gradients) {
+      // No number of buckets takes less than one, but for what their prices are rounded by.
+      communicating += Picoseconds(std::floor(step.at(d).reduce(reduced).count() * (1 - 1e-6)));
     }
     if (gathers_at_once) {
       communicating += step.at(d).gather(held.trained, held.frozen, Gather::forward);

@@ -77,7 +77,9 @@ struct StepCosts {
   // Copies that take local steps average, once in that many steps, what they have changed, in fp32:
   // the mean over the steps of an all-reduce of 4 bytes of each parameter a rank owns and of the
   // outer update, which reads and writes weights, agreed weights and momentum (28 bytes). Source:
-  // arXiv 2311.08105 s.2.
+  // arXiv 2311.08105 s.2. Copies that average with k neighbours send each of them as much, and add
+  // up own and received weights (4 (2 + k) bytes): arXiv 2410.11998 s.3. Not modelled: that copies
+  // which average with neighbours alone need not wait for the slowest of all.
   [[nodiscard]] OperationParts outer_parts() const;
   // What cutting so many tensors into one piece a rank takes the host while the device waits: each
   // piece is a view made and a copy launched, two operators,
@@ -107,6 +109,14 @@ struct StepCosts {
   // 8 bits, and one that reads these and writes 16: 3 + 3/ranks. Quantised reductions (s.3.3) add
   // what writes 4 bits of the gradients (g + 1/2), adds up what a node sends and writes 4 bits again
   // (1/2 + 1/2 of a part), and adds that up (1/2 of a part).
+  //
+  // Coded gradients of c bytes (GradientCode) are sent to the rank that owns their part, which
+  // decodes what all P ranks send and adds it up; sums of c' bytes return to all ranks unless shards
+  // of them stay. Kernels write the code (g + c), read what arrives (c), write the sum's code (c'/P)
+  // and decode it (c' + g), or write a shard (g/P). With s = sign, 7 bits of exponent and fraction:
+  // c = c' = 1 (arXiv 1511.04561 s.3). Of -1, 0 and 1: c = log2(3) / 8, and the sum of P has 2P + 1
+  // values: c' = log2(2P + 1) / 8 (arXiv 1705.07878 s.3.1); real codes hold five of three values in a
+  // byte, 1 % more. Scales of layers are left out.
   [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
   [[nodiscard]] Bytes copied_reduced(double parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0

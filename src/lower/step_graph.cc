@@ -66,7 +66,6 @@ class StepBuilder {
 
  private:
   enum class Issue { at_once, ahead };  // as early as the stream is free; or two blocks ahead
-  enum class Reduce { none, beside, blocking };
   // What is remembered of a device while its operations are emitted.
   struct Device {
     std::optional<NodeIndex> last;         // on the computing stream
@@ -307,35 +306,12 @@ class StepBuilder {
   }
 
   [[nodiscard]] bool gathers(Pass direction, const ChunkUse& use) const {
-    if (!(replicated_ || fetches_weights()) || direction == Pass::weight_gradient) return false;
-    const bool forward = direction == Pass::forward;
-    if (step_.plan.zero < 3) {
-      return forward && use.opens && step_.plan.zero >= 1 && step_.plan.overlap.parameter_gather;
-    }
-    switch (moves_.weights) {
-      case ShardMove::each_pass:
-        return true;
-      case ShardMove::each_turn:
-        return forward ? use.turns_to : use.turns_back;
-      case ShardMove::each_step:
-        return forward && use.opens;
-    }
-    return true;
+    return (replicated_ || fetches_weights()) &&
+           gathers_weights(step_.plan, moves_, direction, use);
   }
   [[nodiscard]] Reduce reduces(Pass direction, const ChunkUse& use) const {
     const bool moves = replicated_ || sends_gradients();
-    if (!moves || direction == Pass::forward || direction == Pass::input_gradient) {
-      return Reduce::none;
-    }
-    const bool beside = step_.plan.overlap.gradient_reduction;
-    bool whole = true;
-    if (step_.plan.zero < 2) {
-      whole = use.closes && beside;
-    } else if (moves_.gradients != ShardMove::each_pass) {
-      whole = moves_.gradients == ShardMove::each_turn ? use.turns_away : use.closes;
-    }
-    if (!whole) return Reduce::none;
-    return beside ? Reduce::beside : Reduce::blocking;
+    return moves ? reduces_gradients(step_.plan, moves_, direction, use) : Reduce::none;
   }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
@@ -395,6 +371,15 @@ class StepBuilder {
       held.reset();
     };
     const bool sharded = step_.plan.zero == 3;
+    const bool coded = step_.plan.gradient_code != GradientCode::none;
+    const bool buckets = step_.plan.gradient_bucket_mib > 0 && reduces != Reduce::none;
+    GradientBucket bucket(step_, communication_);
+    Picoseconds under_way;  // of reductions of buckets
+    const auto hold = [&](const std::optional<GradientBucket::Full>& full) {
+      if (!full) return;
+      held.emplace(Reduction{full->what, d.last, full->trained});
+      under_way += full->what.time;
+    };
     const bool moves_activations = step_.plan.offload_activations;
     const bool backward = direction == Pass::backward || direction == Pass::input_gradient;
     each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication& comm) {
@@ -429,23 +414,31 @@ class StepBuilder {
         flush(device);
         offload_.send_activations(device, cost, *d.last, id);
       }
+      beside += under_way;
+      under_way -= std::min(under_way, pass.computing());
       const bool reduced =
           reduces != Reduce::none && (comm.reduce.time > Picoseconds(0) || sends_gradients());
       // Gathers count blocks, so blocks must not be folded together where one may look back.
       const bool counted = (gathers && how == Issue::ahead) || moves_activations;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
-        if (sharded) copy_buffer(device, comm.copy_reduced, id);
-        held.emplace(Reduction{comm.reduce, d.last, cost.trained});
-        if (reduces == Reduce::blocking) {
-          queue_reduction();
-          d.waits.push_back(*d.waits_at_end);
+        if (sharded || coded) copy_buffer(device, comm.copy_reduced, id);
+        if (buckets) {
+          hold(bucket.add(costs(device), cost.trained, false));
         } else {
-          beside += comm.reduce.time;
+          held.emplace(Reduction{comm.reduce, d.last, cost.trained});
+          if (reduces == Reduce::blocking) {
+            queue_reduction();
+            d.waits.push_back(*d.waits_at_end);
+          } else {
+            beside += comm.reduce.time;
+          }
         }
       }
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
     });
+    queue_reduction();
+    if (buckets) hold(bucket.add(costs(device), {}, true));
     queue_reduction();
     flush(device);
   }

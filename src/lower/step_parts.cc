@@ -1,6 +1,7 @@
 // What the operations of a step outside its blocks are made of, and so what they take
 // (lower/step_costs.h): communication of the data-parallel ranks, transfers, the optimizer.
 #include <algorithm>
+#include <cmath>
 
 #include "lower/host_offload.h"
 #include "lower/price.h"
@@ -15,6 +16,17 @@ using Rounding = OperationPart::Rounding;
 // Of an element, without the scales of its block (one fp32 for 2,048: 0.2 %).
 constexpr Bytes k8Bits{1};
 constexpr Bytes k4Bits{0.5};
+
+// Bytes of one gradient on the way to the rank that adds it up, and of the sum on the way back
+// (lower/step_costs.h).
+struct CodedGradient {
+  Bytes sent;
+  Bytes returned;
+};
+CodedGradient coded_gradient(GradientCode code, int ranks) {
+  if (code != GradientCode::ternary) return {k8Bits, k8Bits};
+  return {k8Bits * (std::log2(3.0) / 8), k8Bits * (std::log2(2.0 * ranks + 1) / 8)};
+}
 
 Communication communication(CollectiveKind kind, StepGroup group, Bytes payload) {
   return {.collective = kind, .group = index(group), .payload = payload};
@@ -62,12 +74,23 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
   const RankLayout& layout = *step.layout;
   const bool widened = step.widens_gradients();
   const bool sharded = step.plan.zero > 0 && !widened;
-  const bool copies_agree = step.plan.local_steps == 1;
+  const bool copies_agree = !trains_copies_apart(step.plan);
   const double element = widened ? element_size(NumberFormat::fp32).value() : step.gradient_bytes;
   const auto reduce = [&](Bytes gradients, StepGroup shard, StepGroup copies, int shards) {
-    visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-                        shard, gradients),
-          Rounding::own);
+    if (step.plan.gradient_code != GradientCode::none) {
+      // Each rank decodes and adds up its part of what all the others send, and sends the sum.
+      const CodedGradient code = coded_gradient(step.plan.gradient_code, shards);
+      const double of_all = gradients.value() / element;
+      visit(communication(CollectiveKind::all_to_all, shard, code.sent * of_all), Rounding::own);
+      if (!sharded) {
+        visit(communication(CollectiveKind::all_gather, shard, code.returned * of_all),
+              Rounding::with_previous);
+      }
+    } else {
+      visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
+                          shard, gradients),
+            Rounding::own);
+    }
     if (!copies_agree) return;
     visit(
         communication(CollectiveKind::all_reduce, copies, sharded ? gradients / shards : gradients),
@@ -175,6 +198,13 @@ Bytes StepCosts::copied_gathered(double parameters, Gather pass) const {
 
 Bytes StepCosts::copied_reduced(double parameters) const {
   const double g = gradient_bytes;
+  if (plan.gradient_code != GradientCode::none) {
+    const double ranks = layout->dense_shard.size;
+    const CodedGradient code = coded_gradient(plan.gradient_code, layout->dense_shard.size);
+    const Bytes decoded =
+        plan.zero > 0 ? Bytes(g / ranks) : code.returned * (1 + 1 / ranks) + Bytes(g);
+    return (Bytes(g) + 2 * code.sent + decoded) * parameters;
+  }
   if (plan.quantized_gradients) {
     const double node = layout->secondary.size;
     return (Bytes(g) + k4Bits * (2 + 2 / node)) * parameters;
@@ -194,7 +224,7 @@ Bytes StepCosts::copied_reduced(double parameters) const {
 }
 
 bool StepCosts::widens_gradients() const {
-  return plan.zero <= 1 &&
+  return plan.zero <= 1 && plan.gradient_code == GradientCode::none &&
          cache->context().software.gradient_exchange == GradientExchange::fp32_to_all;
 }
 
@@ -236,7 +266,7 @@ OperationParts StepCosts::gradient_norm_parts() const {
   const auto reduced = [](StepGroup group) -> OperationPart {
     return {.what = communication(CollectiveKind::all_reduce, group, Bytes(4))};
   };
-  if (plan.local_steps == 1) return {reduced(StepGroup::world)};
+  if (!trains_copies_apart(plan)) return {reduced(StepGroup::world)};
   // The ranks of one copy alone.
   return {reduced(StepGroup::tensor), reduced(StepGroup::stages), reduced(StepGroup::replicas)};
 }
@@ -252,18 +282,28 @@ OperationParts StepCosts::outer_parts() const {
     const RankParameters trained = held(d).trained;
     if (owned(*this, trained) > owned(*this, most)) most = trained;
   }
-  const auto steps = static_cast<double>(plan.local_steps);
+  const double steps = mean_local_steps(plan);
+  const double neighbours = plan.averaging == Averaging::ring ? 2 : 1;
   OperationParts out;
   const auto average = [&](StepGroup copies, RankParameters parameters) {
     Communication c = communication(CollectiveKind::all_reduce, copies,
                                     element_size(NumberFormat::fp32) * owned(*this, parameters));
     c.times = 1 / steps;
+    if (plan.averaging != Averaging::all) {
+      // One step of a ring takes what one neighbour sends.
+      const int size = layout->groups[c.group.value()].shape.size;
+      c.collective = CollectiveKind::all_gather;
+      c.payload = c.payload * size;
+      c.pieces = std::max(1, size - 1);
+      c.times *= neighbours;
+    }
     out.push_back({.what = c});
   };
   average(StepGroup::replica_copies, {.dense = most.dense});
   if (most.expert > 0) average(StepGroup::expert_replica_copies, {.expert = most.expert});
-  out.push_back(
-      {.what = memory_bound(7 * element_size(NumberFormat::fp32) * owned(*this, most) / steps)});
+  const double moved = plan.averaging == Averaging::all ? 7 : 2 + neighbours;
+  out.push_back({.what = memory_bound(moved * element_size(NumberFormat::fp32) *
+                                      owned(*this, most) / steps)});
   return out;
 }
 

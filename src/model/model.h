@@ -21,6 +21,7 @@ struct Block {
   std::string name;  // "dense layer", "expert layer", "local attention layer", "embedding", "head"
   std::vector<Operator> operators;
   double input_width = 0;  // elements of a row of its input; 0: the model's width
+  Residual residual = Residual::standard;
 };
 
 struct ModelFamily;

@@ -132,6 +132,12 @@ struct AttentionCore {
 // plan's.
 enum class Boundary { none, column, row, dispatch, combine, pooled };
 
+// What a module of a layer reads of the modules before it, whose outputs tensor parallelism sums up:
+// all of them; all but the one just before it, which is summed up meanwhile (Ladder Residual, arXiv
+// 2501.06589); or, of layers whose parts keep a residual stream of their own on each rank, those of
+// the layers before, for attention all but the last of them (Kraken, arXiv 2408.07802).
+enum class Residual { standard, ladder, kraken };
+
 // What the embedding tables that one rank holds cost it: of the rank with the most to do where
 // ranks differ. Amounts "of a sample" are multiplied by the samples of one rank (`m` of the
 // operator), of which there are as many on each of the other ranks that exchange with it.

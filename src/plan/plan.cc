@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -15,6 +17,8 @@ const Fields<Overlap>& fields_of(const Overlap*) {
           .optional<&Overlap::parameter_gather>("gather parameters beside the forward pass")
           .optional<&Overlap::tensor_parallel>(
               "cut products in tp pieces and pipeline them with their collective")
+          .optional<&Overlap::tensor_tiles>(
+              "reduce-scatters tile by tile beside the product that makes their input (T3)")
           .optional<&Overlap::pipeline>("sends and receives do not block computing")
           .optional<&Overlap::expert>("all-to-alls beside the shared expert")
           .optional<&Overlap::expert_batches>(
@@ -22,6 +26,15 @@ const Fields<Overlap>& fields_of(const Overlap*) {
           .optional<&Overlap::optimizer>(
               "the optimizer step is validated afterwards and waits for no gradient norm")
           .optional<&Overlap::outer>("copies that take local steps average beside them");
+  return kTable;
+}
+
+const Fields<QuadraticRule>& fields_of(const QuadraticRule*) {
+  static const Fields<QuadraticRule> kTable =
+      Fields<QuadraticRule>("quadratic rule")
+          .optional<&QuadraticRule::alpha>("local steps = (alpha / learning rate)^2")
+          .optional<&QuadraticRule::learning_rate>("at the peak, from which it falls by a cosine")
+          .optional<&QuadraticRule::steps>("of the run; 0: no rule");
   return kTable;
 }
 
@@ -62,6 +75,12 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::secondary_shard>(
               "ranks that share a second copy of weights for the backward (ZeRO++); 0: none")
           .optional<&Plan::local_steps>("steps after which copies of the model average (DiLoCo)")
+          .optional<&Plan::quadratic>("local steps that become more as the learning rate falls")
+          .optional<&Plan::averaging>("with which of the others a copy averages")
+          .optional<&Plan::gradient_code>("what replicas send of their gradients")
+          .optional<&Plan::gradient_bucket_mib>(
+              "MiB of gradients that are reduced at once; 0: a layer's")
+          .optional<&Plan::halves>("halves of a microbatch that take turns")
           .optional<&Plan::recompute>("activations computed again in the backward")
           .optional<&Plan::recompute_modules>(
               "with selective: parts of a layer; none stated: core_attn")
@@ -171,6 +190,12 @@ std::vector<Setting> settings_of(std::string_view text) {
   return out;
 }
 
+// The key of a map inside the plan and of its member: "overlap.pipeline"; else no member.
+std::pair<std::string, std::string> nested(std::string_view key) {
+  const std::size_t dot = std::min(key.find('.'), key.size());
+  return {std::string(key.substr(0, dot)), std::string(key.substr(std::min(dot + 1, key.size())))};
+}
+
 bool is_boolean(std::string_view key) {
   if (key.starts_with("overlap.")) return true;
   for (const FieldDescription& f :
@@ -198,15 +223,15 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       return bad_input("'" + key + "' is given twice", "plan");
     }
     seen.push_back(key);
-    if (key.starts_with("overlap.")) {
-      const Value* whole = map.find("overlap");
+    if (const auto [outer, member] = nested(key); !member.empty()) {
+      const Value* whole = map.find(outer);
       if (whole != nullptr && whole->kind() != Value::Kind::map) {
-        return bad_input("'" + key + "' is given beside 'overlap'", "plan",
-                         "overlap is set one kind at a time, as in \"overlap.pipeline=false\"");
+        return bad_input("'" + key + "' is given beside '" + outer + "'", "plan",
+                         outer + " is set one field at a time, as in \"" + key + "=...\"");
       }
-      Value overlap = whole != nullptr ? *whole : Value::map();
-      overlap.set(key.substr(8), scalar_value(value));
-      map.set("overlap", std::move(overlap));
+      Value changed = whole != nullptr ? *whole : Value::map();
+      changed.set(member, scalar_value(value));
+      map.set(outer, std::move(changed));
     } else if (key == "layers" || key == "site_microbatches" || key == "placement" ||
                key == "recompute_modules") {
       map.set(key, list_value(value));
@@ -250,6 +275,29 @@ std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain) {
 Bytes optimizer_state(const Training& training) {
   const double moments = training.optimizer == Optimizer::adamw ? 2 : 1;
   return element_size(NumberFormat::fp32) + moments * element_size(training.moments);
+}
+
+bool trains_copies_apart(const Plan& plan) {
+  return plan.local_steps > 1 || plan.quadratic.steps > 0 || plan.averaging != Averaging::all;
+}
+
+double mean_local_steps(const Plan& plan) {
+  const QuadraticRule& rule = plan.quadratic;
+  if (rule.steps == 0) return static_cast<double>(plan.local_steps);
+  const auto steps = static_cast<double>(rule.steps);
+  double rounds = 0;
+  for (double t = 0; t < steps;) {
+    const double rate = rule.learning_rate * (1 + std::cos(std::numbers::pi * t / steps)) / 2;
+    const double allowed = std::floor(rule.alpha / rate * (rule.alpha / rate));
+    const double local = std::max(static_cast<double>(plan.local_steps), allowed);
+    // Rounds that begin before the rate has fallen to alpha / sqrt(local + 1) are all as long.
+    const double cosine = 2 * rule.alpha / (rule.learning_rate * std::sqrt(local + 1)) - 1;
+    const double longer = steps / std::numbers::pi * std::acos(std::clamp(cosine, -1.0, 1.0));
+    const double equal = std::max(1.0, std::floor((std::min(longer, steps) - t) / local));
+    rounds += equal;
+    t += equal * local;
+  }
+  return steps / rounds;
 }
 
 std::int64_t degree(const Plan& plan, MeshAxis axis) {

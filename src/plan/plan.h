@@ -48,13 +48,30 @@ enum class Offload { none, cpu, nvme };
 enum class ExpertDispatch { all_to_all, deduplicated };
 template <>
 inline constexpr char kWordSeparator<ExpertDispatch> = '-';  // "all-to-all"
+// What replicas send each other of their gradients: the gradients, 8 bits of each (arXiv
+// 1511.04561), or -1, 0 or 1 times the scale of a layer (TernGrad, arXiv 1705.07878).
+enum class GradientCode { none, eight_bit, ternary };
+template <>
+inline constexpr char kWordSeparator<GradientCode> = '-';  // "eight-bit"
+// With which of the others a copy of the model averages: with all, with its two neighbours in a
+// ring, or with one, each time another (stochastic gradient push, arXiv 1811.10792).
+enum class Averaging { all, ring, one_peer };
+template <>
+inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
+// What of a microbatch takes turns with the rest, so that the collectives of one half run beside the
+// computing of the other: half of its sequences (Domino, arXiv 2409.15241), or half of every
+// sequence (ISO, arXiv 2409.11155).
+enum class Halves { none, batch, sequence };
 
 // Which transfers run beside computation instead of between it.
 struct Overlap {
   bool gradient_reduction = true;  // gradient buckets are reduced while the backward pass goes on
   bool parameter_gather = true;    // parameters are gathered while the forward pass goes on
   bool tensor_parallel =
-      false;             // products are cut in tp pieces and pipelined with their collective
+      false;  // products are cut in tp pieces and pipelined with their collective
+  // Reduce-scatters run tile by tile beside the product that makes their input, by copy engines and
+  // memory that adds (T3, arXiv 2401.16677).
+  bool tensor_tiles = false;
   bool pipeline = true;  // sends and receives do not block the computing stream
   bool expert = false;   // all-to-alls run beside the shared expert
   // All-to-alls of a forward run beside the backward of another microbatch and the other way round
@@ -68,6 +85,20 @@ struct Overlap {
   bool operator==(const Overlap&) const = default;
 };
 const Fields<Overlap>& fields_of(const Overlap*);
+
+// Local steps that become more as the learning rate falls (arXiv 2310.14423):
+//
+//   H = max(local_steps, floor((alpha / rate)^2)),   rate = learning_rate (1 + cos(pi t / steps)) / 2
+//
+// at the step t in which a round begins; the last round ends with the run. The paper also decays
+// linearly and in steps; these are not modelled.
+struct QuadraticRule {
+  double alpha = 0;
+  double learning_rate = 0;  // at the peak
+  std::int64_t steps = 0;    // of the run; 0: no rule
+  bool operator==(const QuadraticRule&) const = default;
+};
+const Fields<QuadraticRule>& fields_of(const QuadraticRule*);
 
 struct Plan {
   std::int64_t tp = 1;
@@ -106,6 +137,11 @@ struct Plan {
   // Local steps (DiLoCo, arXiv 2311.08105): copies of the model, of shard_group ranks each, average
   // what they have changed once in so many steps.
   std::int64_t local_steps = 1;
+  QuadraticRule quadratic;
+  Averaging averaging = Averaging::all;
+  GradientCode gradient_code = GradientCode::none;
+  std::int64_t gradient_bucket_mib = 0;  // of gradients that are reduced at once; 0: a layer's
+  Halves halves = Halves::none;
   Recompute recompute = Recompute::none;
   std::vector<RecomputeModule> recompute_modules;  // with selective; empty: core_attn
   std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
@@ -142,6 +178,11 @@ std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain);
 
 // Bytes of the optimizer's states of one trained parameter: fp32 master weight and moments.
 Bytes optimizer_state(const Training& training);
+
+// Whether copies of the model, of shard_group ranks each, train apart from each other and average.
+bool trains_copies_apart(const Plan& plan);
+// Steps of the run divided by how often copies average in it: local_steps, or more by the rule.
+double mean_local_steps(const Plan& plan);
 
 // Ranks along an axis; 1 along ep, whose ranks are taken from the other axes.
 std::int64_t degree(const Plan& plan, MeshAxis axis);

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model/family.h"
+#include "plan/overlap_rules.h"
 #include "plan/sharding_rules.h"
 #include "plan/site_division.h"
 #include "schedule/schedule.h"
@@ -52,6 +53,8 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"shard_group", plan.shard_group, 0, kMaxDegree},
                        {"secondary_shard", plan.secondary_shard, 0, kMaxDegree},
                        {"local_steps", plan.local_steps, 1, kMaxDegree},
+                       {"quadratic.steps", plan.quadratic.steps, 0, kMaxDegree},
+                       {"gradient_bucket_mib", plan.gradient_bucket_mib, 0, kMaxDegree},
                        {"recompute_layers", plan.recompute_layers, 0, kMaxDegree},
                        {"towers", plan.towers, 0, kMaxDegree},
                        {"sequence length", training.sequence_length, 1, kMaxSequence},
@@ -188,29 +191,6 @@ Reasons token_dispatch(const JudgedPlan& judged) {
   if (judged.plan.dispatch == ExpertDispatch::all_to_all || judged.model.experts > 0) return {};
   return {fmt::format("dispatch={} needs experts; {} has none", to_text(judged.plan.dispatch),
                       judged.model.name)};
-}
-
-Reasons expert_batches(const JudgedPlan& judged) {
-  const Plan& plan = judged.plan;
-  Reasons out;
-  if (!plan.overlap.expert_batches) return out;
-  if (plan.ep <= 1) out.emplace_back("overlap.expert_batches needs ep above 1");
-  if (judged.model.tables > 0) {
-    out.push_back("overlap.expert_batches needs experts; " + judged.model.name + " has none");
-  }
-  if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
-    out.push_back(
-        "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
-        "backwards alternate; this is " +
-        plan.schedule);
-  }
-  if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
-    out.push_back(fmt::format(
-        "overlap.expert_batches and recompute={} exclude each other: the backward would send "
-        "tokens away again",
-        to_text(plan.recompute)));
-  }
-  return out;
 }
 
 // The first and the last virtual stage may hold the embedding and the logits alone.
@@ -353,6 +333,8 @@ Reasons workload(const JudgedPlan& judged) {
   refuse(plan.recompute != Recompute::none, fmt::format("recompute={}", to_text(plan.recompute)));
   refuse(plan.overlap.expert_batches, "overlap.expert_batches");
   refuse(plan.overlap.optimizer, "overlap.optimizer");
+  refuse(plan.gradient_code != GradientCode::none, "gradient_code");
+  refuse(plan.gradient_bucket_mib > 0, "gradient_bucket_mib");
   refuse(training.dropout, "dropout");
   const auto found = find_schedule(plan.schedule);
   refuse(found && ((*found)->splits_backward || (*found)->pairs_passes ||
@@ -386,7 +368,9 @@ constexpr PlanRule kRules[] = {
     {"expert ranks", expert_ranks},
     {"tables", tables},
     {"token dispatch", token_dispatch},
-    {"expert batches", expert_batches},
+    {"expert batches", expert_batch_problems},
+    {"halves", half_problems},
+    {"reductions", reduction_problems},
     {"stages", stages},
     {"stated layers", stated_layers},
     {"batch", batch},

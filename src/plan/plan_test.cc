@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "model/family.h"
 #include "plan/completed_plan.h"
@@ -278,6 +281,13 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "dispatch=deduplicated needs experts; llama-3-8b has none"},
       {"expert batches", "mixtral-8x7b", "overlap.expert_batches=on",
        "overlap.expert_batches needs ep above 1"},
+      {"halves", "llama-3-8b", "tp=4,halves=batch,micro_batch=2",
+       "halves=batch hides all-reduces: with sequence_parallel=true each product waits for its own "
+       "gather; write sequence_parallel=false, or overlap.tensor_parallel=on"},
+      {"reductions", "llama-3-8b", "gradient_bucket_mib=25,zero=2",
+       "gradient_bucket_mib 25 is about gradients that are reduced once a step beside the "
+       "backward: "
+       "it needs zero 0 or 1 and overlap.gradient_reduction; this is zero 2"},
       {"stages", "gpt-3-125m", "pp=16,tp=1,schedule=1f1b",
        "pp 16 x chunks 1 = 16 virtual stages for 12 layers: some would be empty", 2048},
       {"stated layers", "llama-3-8b", "pp=2,layers=10+10", "layers add up to 20, the model has 32"},
@@ -411,6 +421,89 @@ TEST(PlanRules, CompressionAndLocalStepsNameWhatWorks) {
   EXPECT_EQ(said("mixtral-8x7b", "ep=8,dispatch_format=fp8"),
             "dispatch_format=fp8 needs products of 8 bits, whose operands are sent; with precision "
             "bf16 tokens travel in 16\n");
+}
+
+// arXiv 2310.14423 s.2: with alpha 0.0175 the rates 0.008 to 0.0005 allow 4, 19, 76, 306 and 1,225
+// local steps. A run whose rate stays at the peak for all of its one round says which.
+TEST(QuadraticRule, AllowsWhatThePaperDoes) {
+  const std::pair<double, double> cases[] = {
+      {0.008, 4}, {0.004, 19}, {0.002, 76}, {0.001, 306}, {0.0005, 1225}};
+  for (const auto& [rate, local] : cases) {
+    Plan plan;
+    plan.quadratic = {0.0175, rate, 10'000'000};
+    // The first round of a run so long is at the peak, and no round is shorter.
+    EXPECT_GE(mean_local_steps(plan), local);
+    plan.quadratic.steps = static_cast<std::int64_t>(local);
+    EXPECT_EQ(mean_local_steps(plan), local);
+  }
+}
+
+// Jumping over equal rounds gives the rounds of the recursion.
+TEST(QuadraticRule, IsTheRecursionOfThePaper) {
+  for (const std::int64_t steps : {1, 7, 1000, 93'600}) {
+    for (const std::int64_t least : {1, 4, 8}) {
+      Plan plan;
+      plan.local_steps = least;
+      plan.quadratic = {0.0175, 0.008, steps};
+      double rounds = 0;
+      for (double t = 0; t < static_cast<double>(steps); ++rounds) {
+        const double rate =
+            0.008 * (1 + std::cos(std::numbers::pi * t / static_cast<double>(steps))) / 2;
+        t += std::max(static_cast<double>(least), std::floor(0.0175 / rate * (0.0175 / rate)));
+      }
+      EXPECT_EQ(mean_local_steps(plan), static_cast<double>(steps) / rounds);
+    }
+  }
+  // The paper averages in 9 to 25 % of the steps, its warm-up included (arXiv 2310.14423 table 1).
+  Plan plan;
+  plan.local_steps = 4;
+  plan.quadratic = {0.0175, 0.008, 93'600};
+  EXPECT_LT(1 / mean_local_steps(plan), 0.25);
+  EXPECT_GT(1 / mean_local_steps(plan), 0.08);
+}
+
+TEST(PlanText, MapsAreGivenFieldByField) {
+  const auto plan =
+      parse_plan("local_steps=4,quadratic.alpha=0.0175,quadratic.learning_rate=0.008");
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->quadratic.alpha, 0.0175);
+  EXPECT_EQ(*parse_plan(to_text(*plan)), *plan);
+  EXPECT_FALSE(parse_plan("quadratic.beta=1"));
+  EXPECT_FALSE(parse_plan("tp.x=1"));
+  EXPECT_FALSE(parse_plan("quadratic.=1"));
+}
+
+TEST(PlanRules, HiddenCommunicationNamesWhatWorks) {
+  const auto problems_of = [](const char* name, const std::string& plan) {
+    std::string out = problems(name, "h100-sxm:16", plan.c_str(), 2048, 64);
+    if (!out.empty()) out.pop_back();  // the end of its only line
+    return out;
+  };
+  const std::string flat = "tp=4,sequence_parallel=false,";
+  EXPECT_EQ(problems_of("llama-3-8b", (flat + "halves=sequence")), "");
+  EXPECT_EQ(problems_of("llama-3-8b", (flat + "halves=batch,micro_batch=2")), "");
+  EXPECT_EQ(problems_of("mixtral-8x7b", "ep=8,halves=batch,micro_batch=2"), "");
+  EXPECT_EQ(problems_of("llama-3-8b", (flat + "halves=batch")),
+            "halves=batch needs an even number of sequences; micro_batch is 1");
+  EXPECT_EQ(problems_of("llama-3-8b", "halves=batch,micro_batch=2"),
+            "halves=batch hides collectives between the layers; with tp 1 and ep 1 there are none");
+  EXPECT_EQ(problems_of("bert-large", (flat + "halves=sequence")),
+            "halves=sequence needs attention to earlier tokens alone; bert-large has other "
+            "attention");
+  EXPECT_EQ(problems_of("llama-3-8b", (flat + "cp=2,halves=sequence")),
+            "halves=sequence and cp 2 both cut sequences: write halves=batch");
+  EXPECT_EQ(problems_of("llama-3-8b", "tp=4,overlap.tensor_tiles=on"), "");
+  EXPECT_EQ(problems_of("llama-3-8b", "overlap.tensor_tiles=on"),
+            "overlap.tensor_tiles needs tp above 1: there is nothing to reduce");
+  EXPECT_EQ(problems_of("llama-3-8b", "zero=3,gradient_code=ternary"),
+            "gradient_code=ternary is of gradients that replicas keep; with zero 3 write "
+            "quantized_gradients=on");
+  EXPECT_EQ(
+      problems_of("llama-3-8b", "averaging=ring"),
+      "averaging=ring needs several copies of the model: state shard_group, the ranks of one, "
+      "as a part of the 16 replicas (dp x cp)");
+  EXPECT_EQ(problems_of("llama-3-8b", "zero=0,shard_group=1,quadratic.steps=100"),
+            "quadratic needs alpha, learning_rate and steps above 0; they are 0, 0 and 100");
 }
 
 TEST(CompletedPlan, DefaultsAreSaid) {

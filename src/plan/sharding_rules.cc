@@ -72,7 +72,7 @@ Reasons offload_problems(const JudgedPlan& judged) {
   if (!cluster.further_sites.empty()) {
     out.emplace_back("offloading is not modelled where sites differ: use sites that are alike");
   }
-  if (plan.local_steps > 1) {
+  if (trains_copies_apart(plan)) {
     out.emplace_back("offloading and local_steps are not modelled together: use one of them");
   }
   const auto schedule = find_schedule(plan.schedule.empty() ? "1f1b" : plan.schedule);
@@ -159,6 +159,17 @@ Reasons compression_problems(const JudgedPlan& judged) {
                     "weights; a node's {} usually do",
                     plan.secondary_shard, shard, cluster.accelerators_per_node));
   }
+  if (plan.gradient_code != GradientCode::none && (plan.zero == 3 || plan.quantized_gradients)) {
+    out.push_back(
+        fmt::format("gradient_code={} is of gradients that replicas keep; with zero 3 write "
+                    "quantized_gradients=on",
+                    to_text(plan.gradient_code)));
+  }
+  if (plan.gradient_code != GradientCode::none && !plan.overlap.gradient_reduction &&
+      plan.zero < 2) {
+    out.push_back(fmt::format("gradient_code={} needs overlap.gradient_reduction",
+                              to_text(plan.gradient_code)));
+  }
   const NumberFormat sent = plan.dispatch_format;
   if (sent != NumberFormat::bf16) {
     if (sent != NumberFormat::fp8) {
@@ -191,16 +202,24 @@ Reasons compression_problems(const JudgedPlan& judged) {
 Reasons local_step_problems(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   Reasons out;
-  if (plan.overlap.outer && plan.local_steps == 1) {
+  if (plan.overlap.outer && !trains_copies_apart(plan)) {
     out.emplace_back("overlap.outer needs local_steps above 1: there is nothing to average");
   }
-  if (plan.local_steps == 1) return out;
+  const QuadraticRule& rule = plan.quadratic;
+  const QuadraticRule none;
+  if (rule != none && !(rule.steps > 0 && rule.alpha > 0 && rule.learning_rate > 0)) {
+    out.push_back(fmt::format(
+        "quadratic needs alpha, learning_rate and steps above 0; they are {}, {} and {}",
+        rule.alpha, rule.learning_rate, rule.steps));
+  }
+  if (!trains_copies_apart(plan)) return out;
   if (plan.shard_group == 0 || plan.shard_group >= plan.dp * plan.cp) {
-    out.push_back(
-        fmt::format("local_steps {} needs several copies of the model: state shard_group, the "
-                    "ranks of one, as a "
-                    "part of the {} replicas (dp x cp)",
-                    plan.local_steps, plan.dp * plan.cp));
+    out.push_back(fmt::format(
+        "{} needs several copies of the model: state shard_group, the ranks of one, as "
+        "a part of the {} replicas (dp x cp)",
+        plan.averaging == Averaging::all ? fmt::format("local_steps {}", plan.local_steps)
+                                         : fmt::format("averaging={}", to_text(plan.averaging)),
+        plan.dp * plan.cp));
   } else if (plan.ep * std::max<std::int64_t>(1, plan.etp) > plan.tp * plan.shard_group) {
     out.push_back(
         fmt::format("local_steps {}: ep {} reaches beyond the {} ranks of one copy (tp x "

@@ -131,6 +131,8 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::max_position>("positions the model knows")
           .optional<&T::norm>("layernorm has scale and shift, rmsnorm scale")
           .optional<&T::parallel_block>("attention beside feed-forward")
+          .optional<&T::residual>(
+              "what a module reads of those before it: standard, ladder, kraken")
           .optional<&T::parallel_norms>("norms of a parallel block: 1 or 2")
           .optional<&T::linear_bias>("biases on all products of a layer")
           .optional<&T::qkv_bias>("biases on query, key and value")

@@ -11,6 +11,7 @@
 
 #include "document/fields.h"
 #include "document/provenance.h"
+#include "model/operator.h"
 
 namespace orrery {
 
@@ -171,7 +172,8 @@ struct Architecture {
   PositionEncoding position_encoding = PositionEncoding::rope;
   std::int64_t max_position = 0;  // 0: not known or not limited
   NormKind norm = NormKind::rmsnorm;
-  bool parallel_block = false;      // attention and feed-forward read the same residual stream
+  bool parallel_block = false;  // attention and feed-forward read the same residual stream
+  Residual residual = Residual::standard;
   std::int64_t parallel_norms = 2;  // norms of a parallel block: 1 shared, or one each
   bool linear_bias = false;         // biases on all products of attention and feed-forward
   bool qkv_bias = false;           // biases on query, key, value; of mla on what leads to the ranks

@@ -184,6 +184,13 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   p.range("max_position", a.max_position, a.position_encoding == PositionEncoding::learned ? 1 : 0,
           kMaxTokens);
   p.range("parallel_norms", a.parallel_norms, 1, 2);
+  p.require(a.residual == Residual::standard ||
+                (!a.parallel_block && a.mixers.empty() && a.feed_forwards.empty() &&
+                 a.kind != ModelKind::encoder_decoder),
+            "residual ladder or kraken with parallel_block, mixers, feed_forwards or an "
+            "encoder-decoder is not modelled");
+  p.require(a.residual != Residual::kraken || !a.moe,
+            "residual kraken with moe is not modelled: its layers have no experts");
   p.require(!a.parallel_block ||
                 (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),
             "parallel_block with norm rmsnorm-sandwich or rmsnorm-post is not modelled");

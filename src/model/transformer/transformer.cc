@@ -103,6 +103,8 @@ Result<Model> build_model(const Architecture& architecture) {
                .feed_forward = feed_forward_of(a, i)});
   }
 
+  for (Block& block : model.blocks) block.residual = a.residual;
+
   BlockWriter embedding(a, {});
   if (a.kind == ModelKind::vision_encoder) {
     embedding.patch_embedding();

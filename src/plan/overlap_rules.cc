@@ -1,0 +1,126 @@
+#include "plan/overlap_rules.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "model/model.h"
+#include "schedule/schedule.h"
+
+namespace orrery {
+namespace {
+
+using Reasons = std::vector<std::string>;
+
+// Whether the second half of a sequence can follow the first: a token sees those before it, and all
+// of those that its half of the sequence does not have are in the half before.
+bool can_cut_sequences(const Model& model) {
+  for (const Block& block : model.blocks) {
+    for (const Operator& op : block.operators) {
+      if (op.kind != OperatorKind::attention) continue;
+      const AttentionCore& a = op.attention;
+      if (!a.causal || a.cross || a.chunked) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Reasons expert_batch_problems(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (!plan.overlap.expert_batches) return out;
+  if (plan.ep <= 1) out.emplace_back("overlap.expert_batches needs ep above 1");
+  if (judged.model.tables > 0) {
+    out.push_back("overlap.expert_batches needs experts; " + judged.model.name + " has none");
+  }
+  if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
+    out.push_back(
+        "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "
+        "backwards alternate; this is " +
+        plan.schedule);
+  }
+  if (plan.recompute == Recompute::full || plan.recompute == Recompute::alternate) {
+    out.push_back(fmt::format(
+        "overlap.expert_batches and recompute={} exclude each other: the backward would send "
+        "tokens away again",
+        to_text(plan.recompute)));
+  }
+  return out;
+}
+
+Reasons half_problems(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  Reasons out;
+  if (plan.halves == Halves::none) return out;
+  const std::string stated = fmt::format("halves={}", to_text(plan.halves));
+  if (model.tables > 0) return {stated + " is not modelled for embedding tables"};
+  if (plan.tp == 1 && plan.ep == 1) {
+    return {stated + " hides collectives between the layers; with tp 1 and ep 1 there are none"};
+  }
+  if (plan.tp > 1 && plan.sequence_parallel) {
+    out.push_back(stated +
+                  " hides all-reduces: with sequence_parallel=true each product waits for its own "
+                  "gather; write sequence_parallel=false, or overlap.tensor_parallel=on");
+  }
+  if (plan.overlap.tensor_parallel || plan.overlap.tensor_tiles || plan.overlap.expert_batches) {
+    out.push_back(stated +
+                  " and overlap.tensor_parallel, tensor_tiles or expert_batches hide the same "
+                  "collectives: use one of them");
+  }
+  if (plan.recompute == Recompute::alternate) {
+    out.push_back(stated + " and recompute=alternate are not modelled together; full works");
+  }
+  if (plan.halves == Halves::batch) {
+    if (plan.micro_batch % 2 != 0) {
+      out.push_back(fmt::format("{} needs an even number of sequences; micro_batch is {}", stated,
+                                plan.micro_batch));
+    }
+    return out;
+  }
+  if (plan.cp > 1) {
+    out.push_back(
+        fmt::format("{} and cp {} both cut sequences: write halves=batch", stated, plan.cp));
+  }
+  if (training.sequence_length % 2 != 0) {
+    out.push_back(fmt::format("{} needs an even length; the sequence has {} tokens", stated,
+                              training.sequence_length));
+  }
+  if (!training.documents.lengths.empty()) {
+    out.push_back(stated + " and documents are not modelled together: write halves=batch");
+  }
+  if (!can_cut_sequences(model)) {
+    out.push_back(stated + " needs attention to earlier tokens alone; " + model.name +
+                  " has other attention");
+  }
+  return out;
+}
+
+Reasons reduction_problems(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  if (plan.overlap.tensor_tiles && plan.tp == 1) {
+    out.emplace_back("overlap.tensor_tiles needs tp above 1: there is nothing to reduce");
+  }
+  if (plan.overlap.tensor_tiles && plan.overlap.tensor_parallel) {
+    out.emplace_back(
+        "overlap.tensor_tiles and overlap.tensor_parallel both cut products: use one of them");
+  }
+  const auto keeps_streams = [](const Block& block) { return block.residual == Residual::kraken; };
+  if (plan.tp > 1 && plan.sequence_parallel &&
+      std::ranges::any_of(judged.model.blocks, keeps_streams)) {
+    out.push_back("each rank of " + judged.model.name +
+                  " has a residual stream of its own: write sequence_parallel=false");
+  }
+  if (plan.gradient_bucket_mib == 0) return out;
+  if (plan.zero > 1 || !plan.overlap.gradient_reduction) {
+    out.push_back(fmt::format(
+        "gradient_bucket_mib {} is about gradients that are reduced once a step beside the "
+        "backward: it needs zero 0 or 1 and overlap.gradient_reduction; this is zero {}",
+        plan.gradient_bucket_mib, plan.zero));
+  }
+  return out;
+}
+
+}  // namespace orrery

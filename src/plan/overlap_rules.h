@@ -1,0 +1,15 @@
+// Why communication cannot be hidden the way a plan says (plan/plan_rules.h).
+#pragma once
+
+#include "plan/plan_rules.h"
+
+namespace orrery {
+
+// Exchanges of tokens beside another pass: no experts on other ranks, a schedule without pairs.
+std::vector<std::string> expert_batch_problems(const JudgedPlan& judged);
+// Halves of a microbatch: nothing that they would hide, sequences or attention that cannot be cut.
+std::vector<std::string> half_problems(const JudgedPlan& judged);
+// Tiles and buckets: nothing to reduce, or two ways at once.
+std::vector<std::string> reduction_problems(const JudgedPlan& judged);
+
+}  // namespace orrery
