@@ -124,6 +124,7 @@ struct SearchCommandOptions {
   int top = 0;                         // plans to show; 0: the usual number
   std::vector<std::string> schedules;  // empty: the default ones
   bool all_axes = false;
+  std::vector<std::string> axes;    // "local_steps=1,100": fields that are searched as well
   std::vector<std::string> varied;  // "latency=10us,1ms": of the outermost level
   bool sites = false;               // what crosses the outermost level, and against which baselines
   bool numerics = false;            // what the best plan changes against bf16

@@ -290,6 +290,12 @@ int run(int argc, char** argv) {
       "--all-axes", search.all_axes,
       "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
       "single recomputed modules, every schedule and more");
+  search_app
+      ->add_option("--axis", search.axes,
+                   "also search this field of the plan, with its usual values or those given: "
+                   "gradient_code, local_steps=1,100, overlap.tensor_parallel; given twice, every "
+                   "combination")
+      ->allow_extra_args(false);
   CLI::Option* sites = search_app->add_flag(
       "--sites", search.sites,
       "of several sites: every order of the mesh axes, which axis crosses between the sites, "

@@ -125,6 +125,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
 
   auto space = stated_space(spec, options.schedules);
   if (!space) return fail(at("--schedules", space.error()));
+  ORRERY_RETURN_IF_ERROR(at("--axis", add_axes(*space, options.axes)));
   if (options.sites && space->placements.empty()) space->placements = placements_across_sites();
   auto variations = link_variations(options);
   if (!variations) return fail(at("--vary", variations.error()));

@@ -145,20 +145,21 @@ bool by_bound(const Candidate& a, const Candidate& b) {
     return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
                       c.context_parallel, c.dispatch, c.table_sharding, c.towers, c.codec,
                       c.schedule, c.chunks, c.recompute, c.recompute_layers, c.modules, c.zero,
-                      c.by_speed);
+                      c.by_speed, c.further);
   };
   return key(a) < key(b);
 }
 
 Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std::int64_t gpus) {
   Plan plan = base;
+  set_combination(space.further, c.further, plan);
   plan.tp = c.tp;
   plan.cp = c.cp;
   plan.pp = c.pp;
   plan.ep = c.ep;
   plan.dp = gpus / (plan.tp * plan.cp * plan.pp);
-  if (base.etp == 0) plan.etp = c.ep > 1 ? 1 : c.tp;
-  plan.sequence_parallel = base.sequence_parallel && c.tp > 1;
+  if (plan.etp == 0) plan.etp = c.ep > 1 ? 1 : c.tp;
+  plan.sequence_parallel = plan.sequence_parallel && c.tp > 1;
   plan.context_parallel = c.context_parallel;
   plan.micro_batch = c.micro_batch;
   plan.chunks = c.chunks;
@@ -320,7 +321,10 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
             c.recompute_layers = static_cast<std::uint32_t>(counts[k / sets]);
             c.modules = static_cast<std::uint8_t>(k % sets);
             c.zero = static_cast<std::uint8_t>(zero);
-            out.push_back(c);
+            for (std::size_t f = 0; f < combinations(space.further); ++f) {
+              c.further = static_cast<std::uint32_t>(f);
+              out.push_back(c);
+            }
           }
         }
       }
@@ -367,8 +371,8 @@ void measure(const StepCosts& step, Candidate& c) {
   }
 }
 
-std::span<const PlanAxis> plan_axes() {
-  static const std::vector<PlanAxis> kAxes = {
+std::vector<PlanAxis> plan_axes(const SearchSpace& space) {
+  std::vector<PlanAxis> axes = {
       {"tp", [](const Plan& p) { return std::to_string(p.tp); }},
       {"cp", [](const Plan& p) { return std::to_string(p.cp); }},
       {"context_parallel", [](const Plan& p) { return std::string(to_text(p.context_parallel)); }},
@@ -398,7 +402,10 @@ std::span<const PlanAxis> plan_axes() {
          return out;
        }},
   };
-  return kAxes;
+  for (const FurtherAxis& axis : space.further) {
+    axes.push_back({axis.field, [&axis](const Plan& p) { return value_on(axis, p); }});
+  }
+  return axes;
 }
 
 std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space) {
@@ -546,7 +553,10 @@ std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scena
   }
   if (scenario.model.experts == 0) std::erase(out, "etp");
   if (!scenario.cluster.further_sites.empty()) std::erase(out, "layers");  // evenly and by speed
-  std::erase_if(out, [&](const std::string& field) { return is_stated(space, field); });
+  std::erase_if(out, [&](const std::string& field) {
+    return is_stated(space, field) ||
+           std::ranges::find(space.further, field, &FurtherAxis::field) != space.further.end();
+  });
   return out;
 }
 

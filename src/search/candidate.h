@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +29,7 @@ struct Candidate {
   TableSharding table_sharding = TableSharding::automatic;
   VectorCodec codec = VectorCodec::none;
   std::uint32_t towers = 0;
+  std::uint32_t further = 0;  // which combination of SearchSpace::further
   // Priced:
   double bound_ps = 0;
   ByteCount peak = 0;        // expected, of the stage with the least room
@@ -52,7 +53,7 @@ struct CandidateGroup {
 };
 std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& scenario);
 
-// The members of a group in order: schedules and chunks, recomputation, ZeRO stage.
+// The members of a group in order: schedules and chunks, recomputation, ZeRO stage, further axes.
 std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& space,
                                std::int64_t layers);
 
@@ -88,9 +89,9 @@ std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scena
 // A field of the plan that a search tries values of, and the value of a plan as it is shown.
 struct PlanAxis {
   std::string name;  // "tp"
-  std::string (*value)(const Plan&);
+  std::function<std::string(const Plan&)> value;
 };
-std::span<const PlanAxis> plan_axes();
+std::vector<PlanAxis> plan_axes(const SearchSpace& space);
 
 // The plans that differ from `plan` on one axis that leaves its degrees and microbatch: those outside
 // the space, ZeRO, recomputation and schedule. Stated fields stay. Some of them may be invalid.

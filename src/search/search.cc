@@ -236,11 +236,13 @@ class Search {
     return std::tuple(x.step_ps, x.peak, a) < std::tuple(y.step_ps, y.peak, b);
   }
 
-  // A plan of the same time and memory that differs in placement alone is already among the best.
+  // A plan of the same time and memory that differs in placement or further axes alone is already
+  // among the best.
   [[nodiscard]] bool equivalent_is_kept(std::size_t i) const {
     return std::any_of(plans_.begin(), plans_.end(), [&](std::size_t k) {
       Candidate other = fitting_[k];
       other.placement = fitting_[i].placement;
+      other.further = fitting_[i].further;
       other.bound_ps = fitting_[i].bound_ps;
       return evaluated_.at(k).step_ps == evaluated_.at(i).step_ps &&
              !by_bound(other, fitting_[i]) && !by_bound(fitting_[i], other);
@@ -268,7 +270,7 @@ class Search {
   void find_runners_up() {
     const std::vector<Other> before = std::exchange(others_, {});
     const Plan winner = plan(plans_.front());
-    for (const PlanAxis& axis : plan_axes()) {
+    for (const PlanAxis& axis : plan_axes(space_)) {
       const std::string value = axis.value(winner);
       std::optional<std::size_t> best;
       const auto consider = [&](std::size_t i) {
@@ -360,7 +362,7 @@ class Search {
 
   void find_judged_runners_up() {
     const Plan winner = plan(plans_.front());
-    for (const PlanAxis& axis : plan_axes()) {
+    for (const PlanAxis& axis : plan_axes(space_)) {
       const std::string value = axis.value(winner);
       std::optional<std::size_t> best;
       for (const auto& [i, judged] : values_) {
@@ -575,6 +577,10 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   if (options.judge && options.all_axes) {
     return unsupported("plans that a function judges are those of the space", "all_axes",
                        "leave it out");
+  }
+  constexpr std::size_t kMostCombinations = 10'000;
+  if (combinations(space.further) > kMostCombinations) {
+    return unsupported("more than 10000 combinations of values", "--axis", "fewer axes or values");
   }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));

@@ -19,6 +19,7 @@
 
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
+#include "search/further_axes.h"
 
 namespace orrery {
 
@@ -38,6 +39,7 @@ struct SearchSpace {
   std::vector<VectorCodec> codec;
   std::vector<std::string> schedules;
   std::vector<std::vector<MeshAxis>> placements;
+  std::vector<FurtherAxis> further;  // that somebody asked for; every combination is searched
   // Fields of the plan that somebody stated: they stay when the other axes are tried.
   std::vector<std::string> stated;
 };

@@ -16,6 +16,8 @@
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "search/candidate.h"
+#include "search/further_axes.h"
+#include "search/stated_space.h"
 
 namespace orrery {
 namespace {
@@ -98,6 +100,85 @@ TEST(Search, EqualsExhaustiveSearchOnRandomSpaces) {
     EXPECT_EQ(found->plans.front().step_time, *best);
   }
   EXPECT_GT(with_plans, 20);
+}
+
+std::vector<FurtherAxis> further(std::initializer_list<const char*> texts) {
+  std::vector<FurtherAxis> out;
+  for (const char* text : texts) out.push_back(*further_axis(text));
+  return out;
+}
+
+// Every combination of values of axes that were asked for is counted, and none is missed.
+TEST(Search, EqualsExhaustiveSearchOverFurtherAxes) {
+  struct Case {
+    const char* model;
+    const char* cluster;
+    std::vector<FurtherAxis> axes;
+  };
+  const Case cases[] = {
+      {"llama-3-8b", "a100-40gb-sxm:16",
+       further({"halves", "sequence_parallel", "overlap.tensor_parallel"})},
+      {"llama-3-8b", "h100-sxm:16",
+       further({"local_steps=1,50", "shard_group=0,8", "averaging", "overlap.outer"})},
+      {"mixtral-8x7b", "h100-sxm:16", further({"dispatch_format", "gradient_code"})},
+      {"llama-2-13b", "a100-40gb-sxm:8",
+       further({"offload_optimizer=none,cpu", "quantized_weights", "quantized_gradients"})},
+      {"gpt-3-1.3b", "v100-16gb-sxm2:16", further({"gradient_code", "gradient_bucket_mib"})}};
+  for (const Case& c : cases) {
+    Scenario s = scenario(c.model, 6, c.cluster, 2048, 32);
+    s.cluster.host.memory_bandwidth = BytesPerSecond(400e9);
+    s.training.precision =
+        std::string(c.model) == "mixtral-8x7b" ? NumberFormat::fp8 : NumberFormat::bf16;
+    if (std::string(c.cluster).starts_with("v100")) s.training.precision = NumberFormat::fp16;
+    SearchSpace space;
+    space.tp = {1, 4};
+    space.cp = {1};
+    space.pp = {1, 2};
+    space.micro_batch = {1, 2};
+    space.zero = {0, 1, 3};
+    space.recompute = {Recompute::none, Recompute::full};
+    space.further = c.axes;
+    SearchOptions options;
+    options.top = 3;
+    options.threads = 2;
+    std::int64_t considered = 0;
+    const auto best = exhaustive(s, space, &considered);
+    const auto found = search(s, space, options, Catalog::built_in());
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(found->considered, considered) << c.model;
+    ASSERT_TRUE(best && !found->plans.empty()) << c.model;
+    EXPECT_EQ(found->plans.front().step_time, *best) << c.model;
+    // No worse than without the axes, whose first values are the usual ones.
+    space.further.clear();
+    const auto without = search(s, space, options, Catalog::built_in());
+    ASSERT_TRUE(without) << without.error().text();
+    EXPECT_LT(without->considered, found->considered) << c.model;
+    if (!without->plans.empty()) {
+      EXPECT_LE(found->plans.front().step_time, without->plans.front().step_time) << c.model;
+    }
+    // What was searched is no longer listed as left out.
+    for (const FurtherAxis& axis : c.axes) {
+      EXPECT_EQ(std::ranges::count(found->not_searched, axis.field), 0) << axis.field;
+    }
+  }
+}
+
+TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
+  const auto error = [](const char* text) { return further_axis(text).error().text(); };
+  EXPECT_EQ(error("local_steps"), "local_steps: needs values (write such as local_steps=1,8)");
+  EXPECT_EQ(error("gradient_code=none,none"), "gradient_code: has the value none twice");
+  EXPECT_NE(error("gradient_cod").find("gradient_code"), std::string::npos);
+  EXPECT_NE(error("tp=1,2").find("no field that a search can be asked to vary"), std::string::npos);
+  EXPECT_NE(error("averaging=rings").find("ring"), std::string::npos);
+  EXPECT_FALSE(further_axis("local_steps=1,,2"));
+  EXPECT_FALSE(further_axis("local_steps=1,2,local_steps=3"));
+  SearchSpace space;
+  space.stated = {"halves"};
+  EXPECT_EQ(add_axes(space, {"halves"}).error().text(),
+            "halves: is stated by the plan as well (leave one of them out)");
+  EXPECT_EQ(add_axes(space, {"gradient_code", "gradient_code"}).error().text(),
+            "gradient_code: is given twice");
+  EXPECT_EQ(combinations(further({"averaging", "halves=none,batch"})), 6U);
 }
 
 // Ranks that share tables, tensor parallelism and ZeRO of the MLPs, parts of the batch.
@@ -331,8 +412,15 @@ Result<SearchResult> search_in_degrees_of(Scenario s) {
   kept.quantized_weights = s.plan.quantized_weights;
   kept.quantized_gradients = s.plan.quantized_gradients;
   kept.local_steps = s.plan.local_steps;
+  kept.averaging = s.plan.averaging;
+  kept.quadratic = s.plan.quadratic;
+  kept.gradient_code = s.plan.gradient_code;
+  kept.gradient_bucket_mib = s.plan.gradient_bucket_mib;
+  kept.halves = s.plan.halves;
+  kept.overlap.tensor_tiles = s.plan.overlap.tensor_tiles;
+  if (kept.halves != Halves::none) kept.sequence_parallel = false;
   kept.overlap.outer = s.plan.overlap.outer;
-  if (kept.local_steps > 1) kept.shard_group = s.plan.shard_group;
+  if (trains_copies_apart(kept)) kept.shard_group = s.plan.shard_group;
   s.plan = kept;
   return search(s, space, all_axes(), Catalog::built_in());
 }

@@ -1,5 +1,8 @@
 #include "search/stated_space.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -44,6 +47,20 @@ Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string
     if (field == "placement") space.placements = {plan.placement};
   }
   return space;
+}
+
+Result<void> add_axes(SearchSpace& space, const std::vector<std::string>& axes) {
+  for (const std::string& text : axes) {
+    ORRERY_TRY(FurtherAxis axis, further_axis(text));
+    if (std::ranges::find(space.stated, axis.field) != space.stated.end()) {
+      return bad_input("is stated by the plan as well", axis.field, "leave one of them out");
+    }
+    if (std::ranges::find(space.further, axis.field, &FurtherAxis::field) != space.further.end()) {
+      return bad_input("is given twice", axis.field);
+    }
+    space.further.push_back(std::move(axis));
+  }
+  return {};
 }
 
 }  // namespace orrery

@@ -13,4 +13,8 @@ namespace orrery {
 // "all" for all synchronous ones; empty: the default. Errors: unknown schedule.
 Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string>& schedules);
 
+// Adds axes that somebody asked for (search/further_axes.h). Errors: those of an axis, one that is
+// stated by the plan or given twice.
+Result<void> add_axes(SearchSpace& space, const std::vector<std::string>& axes);
+
 }  // namespace orrery

@@ -1,0 +1,123 @@
+#include "search/further_axes.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "outcome/nearest_name.h"
+
+namespace orrery {
+namespace {
+
+// A field, its usual values (none: they have to be given), and how it is copied and compared.
+struct Field {
+  std::string_view name;
+  std::string_view usual;
+  void (*copy)(const Plan& from, Plan& to);
+  bool (*equal)(const Plan& a, const Plan& b);
+};
+
+template <auto kMember>
+constexpr Field field(std::string_view usual) {
+  return {spelling<kMember>(), usual,
+          [](const Plan& from, Plan& to) { to.*kMember = from.*kMember; },
+          [](const Plan& a, const Plan& b) { return a.*kMember == b.*kMember; }};
+}
+
+template <auto kMember>
+constexpr Field overlap(std::string_view name) {
+  return {name, "false,true",
+          [](const Plan& from, Plan& to) { to.overlap.*kMember = from.overlap.*kMember; },
+          [](const Plan& a, const Plan& b) { return a.overlap.*kMember == b.overlap.*kMember; }};
+}
+
+constexpr auto kFields = std::to_array<Field>({
+    field<&Plan::offload_optimizer>("none,cpu,nvme"),
+    field<&Plan::offload_parameters>("none,cpu,nvme"),
+    field<&Plan::offload_activations>("false,true"),
+    field<&Plan::quantized_weights>("false,true"),
+    field<&Plan::quantized_gradients>("false,true"),
+    field<&Plan::secondary_shard>(""),
+    field<&Plan::shard_group>(""),
+    field<&Plan::local_steps>(""),
+    field<&Plan::averaging>("all,ring,one-peer"),
+    field<&Plan::gradient_code>("none,eight-bit,ternary"),
+    field<&Plan::gradient_bucket_mib>("0,25,100"),
+    field<&Plan::halves>("none,batch,sequence"),
+    field<&Plan::dispatch_format>("bf16,fp8"),
+    field<&Plan::sequence_parallel>("true,false"),
+    field<&Plan::etp>(""),
+    field<&Plan::group>(""),
+    field<&Plan::ulysses>(""),
+    field<&Plan::context_placement>("head-first,context-first"),
+    field<&Plan::context_balance>("zigzag,striped,contiguous"),
+    field<&Plan::attention>("library,unfused"),
+    overlap<&Overlap::gradient_reduction>("overlap.gradient_reduction"),
+    overlap<&Overlap::parameter_gather>("overlap.parameter_gather"),
+    overlap<&Overlap::tensor_parallel>("overlap.tensor_parallel"),
+    overlap<&Overlap::tensor_tiles>("overlap.tensor_tiles"),
+    overlap<&Overlap::pipeline>("overlap.pipeline"),
+    overlap<&Overlap::optimizer>("overlap.optimizer"),
+    overlap<&Overlap::outer>("overlap.outer"),
+    overlap<&Overlap::expert>("overlap.expert"),
+    overlap<&Overlap::expert_batches>("overlap.expert_batches"),
+});
+
+Result<const Field*> find(std::string_view name) {
+  const auto found = std::ranges::find(kFields, name, &Field::name);
+  if (found != kFields.end()) return &*found;
+  std::vector<std::string> names;
+  for (const Field& f : kFields) names.emplace_back(f.name);
+  return bad_input("'" + std::string(name) + "' is no field that a search can be asked to vary", "",
+                   name_hint(name, names));
+}
+
+}  // namespace
+
+Result<FurtherAxis> further_axis(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  ORRERY_TRY(const Field* known, find(text.substr(0, equals)));
+  std::string_view values = equals == text.size() ? known->usual : text.substr(equals + 1);
+  FurtherAxis out{.field = std::string(known->name), .names = {}, .values = {}};
+  if (values.empty()) {
+    return bad_input("needs values", out.field, "write such as " + out.field + "=1,8");
+  }
+  while (true) {
+    const std::size_t comma = std::min(values.find(','), values.size());
+    const std::string name(values.substr(0, comma));
+    ORRERY_TRY(Plan plan, parse_plan(out.field + "=" + name));
+    const auto same = [&](const Plan& other) { return known->equal(plan, other); };
+    if (std::ranges::any_of(out.values, same)) {
+      return bad_input("has the value " + name + " twice", out.field);
+    }
+    out.names.push_back(name);
+    out.values.push_back(std::move(plan));
+    if (comma == values.size()) return out;
+    values.remove_prefix(comma + 1);
+  }
+}
+
+std::size_t combinations(const std::vector<FurtherAxis>& axes) {
+  std::size_t product = 1;
+  for (const FurtherAxis& axis : axes) product *= axis.values.size();
+  return product;
+}
+
+void set_combination(const std::vector<FurtherAxis>& axes, std::size_t index, Plan& plan) {
+  for (const FurtherAxis& axis : axes) {
+    const Plan& from = axis.values[index % axis.values.size()];
+    std::ranges::find(kFields, axis.field, &Field::name)->copy(from, plan);
+    index /= axis.values.size();
+  }
+}
+
+std::string value_on(const FurtherAxis& axis, const Plan& plan) {
+  const Field& field = *std::ranges::find(kFields, axis.field, &Field::name);
+  for (std::size_t i = 0; i < axis.values.size(); ++i) {
+    if (field.equal(axis.values[i], plan)) return axis.names[i];
+  }
+  return "";
+}
+
+}  // namespace orrery
