@@ -426,6 +426,38 @@ TEST(GatedDeltaLayer, HasTheFlopsOfItsChunksAndTheParametersOfItsMatrices) {
                             value * 2048 + 2048);
 }
 
+// Of arXiv 2412.09764 s.2: n^2 values, addressed by pairs of n keys of half the query's width.
+TEST(MemoryLayer, HasTheFlopsOfItsKeysAndTheParametersOfItsValues) {
+  Architecture a;
+  a.num_layers = 1;
+  a.hidden = 2048;
+  a.ffn_hidden = 1;
+  a.num_heads = 16;
+  a.vocab = 1000;
+  a.mixers = {Mixer::none};
+  a.feed_forwards = {FeedForwardPart::memory};
+  a.memory = ProductKeyMemory{
+      .keys = 1024, .heads = 4, .key_dim = 512, .top_k = 32, .value_dim = 1024, .shared_by = 4};
+  const Model model = built(a);
+  const double tokens = 4096;
+  double parameters = 0;
+  double values = 0;
+  for (const Operator& op : model.blocks[0].operators) {
+    parameters += op.parameters;
+    if (op.name == "memory.values") values = op.parameters;
+  }
+  EXPECT_EQ(values, 1024.0 * 1024 * 1024 / 4);
+  EXPECT_EQ(parameters - values, 2048 + 4 * 512 * 2048 + 4 * 1024 * 512 + 2 * 2048 * 1024.0);
+  const double per_token = 2.0 * (4 * 512 * 2048 + 4 * 2 * 1024 * 256 + 2 * 2048 * 1024);
+  EXPECT_DOUBLE_EQ(
+      products(model.blocks[0], OperatorKind::gemm, Binding{.sequence_length = tokens}),
+      tokens * per_token);
+  // 4 x 32 rows are read for each token and one is written; of two ranks each holds half a row.
+  const Operator& look_up = find(model.blocks[0], "memory.values");
+  EXPECT_EQ(look_up.forward_passes, 129);
+  EXPECT_EQ(parameters_on_rank(look_up, Binding{.tp = 2}), values / 2);
+}
+
 // A sequence of four chunks is four sequences.
 TEST(ChunkedAttention, CountsTheTokensOfTheChunk) {
   Architecture a = gpt();
@@ -462,6 +494,13 @@ TEST(Model, LayersThatMakeNoSenseAreRefused) {
               HasSubstr("local-attention among the mixers needs sliding_window"));
   EXPECT_THAT(problem([](Architecture& a) { a.feed_forwards = {FeedForwardPart::experts}; }),
               HasSubstr("experts among the feed_forwards need moe"));
+  EXPECT_THAT(problem([](Architecture& a) { a.feed_forwards = {FeedForwardPart::memory}; }),
+              HasSubstr("memory and a memory among the feed_forwards go together"));
+  EXPECT_THAT(problem([](Architecture& a) {
+                a.feed_forwards = {FeedForwardPart::memory};
+                a.memory = ProductKeyMemory{.keys = 8, .key_dim = 64, .top_k = 9, .value_dim = 8};
+              }),
+              HasSubstr("memory.top_k is 9"));
   EXPECT_THAT(problem([](Architecture& a) { a.chunked_attention = true; }),
               HasSubstr("chunked_attention needs sliding_window"));
   EXPECT_THAT(problem([](Architecture& a) { a.parallel_block = true; }),

@@ -69,6 +69,18 @@ const Fields<GatedDelta>& fields_of(const GatedDelta*) {
   return table;
 }
 
+const Fields<ProductKeyMemory>& fields_of(const ProductKeyMemory*) {
+  using T = ProductKeyMemory;
+  static const Fields<T> table = Fields<T>("product-key memory")
+                                     .required<&T::keys>("keys of a half; values are their pairs")
+                                     .optional<&T::heads>("queries of a token")
+                                     .required<&T::key_dim>("width of a query: two keys")
+                                     .required<&T::top_k>("values that a head looks up")
+                                     .required<&T::value_dim>("elements of a value")
+                                     .optional<&T::shared_by>("layers that share the values");
+  return table;
+}
+
 const Fields<VisionInput>& fields_of(const VisionInput*) {
   using T = VisionInput;
   static const Fields<T> table = Fields<T>("vision input")
@@ -143,6 +155,7 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::attention_gate>("a gate on attention's output")
           .optional<&T::embedding_norm>("norm after the embedding")
           .optional<&T::moe>("mixture of experts")
+          .optional<&T::memory>("product-key memory")
           .optional<&T::vision>("image input")
           .optional<&T::num_multi_token_prediction>(
               "modules that predict further tokens, arXiv 2412.19437 s.2.2")

@@ -45,7 +45,7 @@ enum class QueryKeyScale { head, channels, none };
 enum class Mixer { attention, local_attention, state_space, gated_delta, none };
 template <>
 inline constexpr char kWordSeparator<Mixer> = '-';  // "local-attention"
-enum class FeedForwardPart { dense, experts, none };
+enum class FeedForwardPart { dense, experts, memory, none };
 
 // A gated feed-forward has three matrices (gate, up, down), a plain one two.
 bool is_gated(FeedForwardKind kind);
@@ -107,6 +107,18 @@ struct GatedDelta {
   bool operator==(const GatedDelta&) const = default;
 };
 const Fields<GatedDelta>& fields_of(const GatedDelta*);
+
+// A product-key memory (memory_block.cc): of n x n values, addressed by pairs of n keys.
+struct ProductKeyMemory {
+  std::int64_t keys = 0;       // n
+  std::int64_t heads = 1;      // queries of a token
+  std::int64_t key_dim = 0;    // width of a query: two keys side by side
+  std::int64_t top_k = 0;      // values that a head looks up
+  std::int64_t value_dim = 0;  // elements of a value
+  std::int64_t shared_by = 1;  // layers that share one table of values
+  bool operator==(const ProductKeyMemory&) const = default;
+};
+const Fields<ProductKeyMemory>& fields_of(const ProductKeyMemory*);
 
 // Image input. A vision encoder needs `patch`; a decoder that also sees images (Gemma 3) describes
 // its tower here, which is not part of the operators.
@@ -184,6 +196,7 @@ struct Architecture {
   bool attention_gate = false;  // a sigmoid of the layer's input multiplies attention's output
   bool embedding_norm = false;  // a norm right after the embedding (BLOOM)
   std::optional<MixtureOfExperts> moe;
+  std::optional<ProductKeyMemory> memory;
   std::optional<VisionInput> vision;
   std::int64_t num_multi_token_prediction = 0;  // modules of arXiv 2412.19437 s.2.2
   std::optional<Adapters> adapters;             // absent: everything is trained

@@ -107,6 +107,8 @@ void check_layers(const Architecture& a, Problems& p) {
             "local-attention among the mixers needs sliding_window: the tokens a query sees");
   p.require(!has_feed_forward(a, FeedForwardPart::experts) || a.moe.has_value(),
             "experts among the feed_forwards need moe: what they are");
+  p.require(has_feed_forward(a, FeedForwardPart::memory) == a.memory.has_value(),
+            "memory and a memory among the feed_forwards go together: give both or neither");
   p.require(!a.chunked_attention || a.sliding_window > 0,
             "chunked_attention needs sliding_window: the tokens of a piece");
   const std::size_t layers = std::max<std::size_t>({a.mixers.size(), a.feed_forwards.size(), 1});
@@ -142,6 +144,16 @@ void check_experts(const Architecture& a, Problems& p) {
             "moe with parallel_block: experts beside attention are not modelled");
 }
 
+void check_memory(const ProductKeyMemory& memory, Problems& p) {
+  constexpr std::int64_t kMaxKeys = 1 << 20;
+  p.range("memory.keys", memory.keys, 1, kMaxKeys);
+  p.range("memory.heads", memory.heads, 1, kMaxWidth);
+  p.range("memory.key_dim", memory.key_dim, 2, kMaxWidth);
+  p.range("memory.value_dim", memory.value_dim, 1, kMaxWidth);
+  p.range("memory.shared_by", memory.shared_by, 1, kMaxLayers);
+  p.range("memory.top_k", memory.top_k, 1, std::max<std::int64_t>(1, memory.keys));
+}
+
 void check_kind(const Architecture& a, Problems& p) {
   const bool vision = a.kind == ModelKind::vision_encoder;
   const bool two_sides = a.kind == ModelKind::encoder_decoder;
@@ -171,6 +183,7 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   if (has_attention(a)) check_attention(a, p);
   check_layers(a, p);
   if (a.moe) check_experts(a, p);
+  if (a.memory) check_memory(*a.memory, p);
   check_kind(a, p);
   if (a.adapters) {
     p.range("adapters.rank", a.adapters->rank, 1, a.hidden);

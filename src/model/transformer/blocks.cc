@@ -108,6 +108,8 @@ void BlockWriter::layer() {
     }
     if (kind_.feed_forward == FeedForwardPart::experts) {
       experts();
+    } else if (kind_.feed_forward == FeedForwardPart::memory) {
+      memory();
     } else {
       feed_forward();
     }

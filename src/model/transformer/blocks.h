@@ -58,6 +58,7 @@ class BlockWriter {
   void feed_forward();
   void experts();
   void shared_expert();
+  void memory();
 
   // shared: an earlier operator already keeps the input.
   enum class Input { kept, shared };

@@ -112,6 +112,12 @@ Broken expert_width(const Architecture& a, const Division& d) {
   return fmt::format("etp {} does not divide the expert width {}", d.etp, a.moe->expert_ffn);
 }
 
+Broken memory_values(const Architecture& a, const Division& d) {
+  if (!a.memory || a.memory->value_dim % d.tp == 0) return {};
+  return fmt::format("tp {} does not divide the values of a memory, {} elements each", d.tp,
+                     a.memory->value_dim);
+}
+
 constexpr TransformerDivisionRule kRules[] = {
     {"attention heads", attention_heads},
     {"key-value heads", key_value_heads},
@@ -123,6 +129,7 @@ constexpr TransformerDivisionRule kRules[] = {
     {"sequence", sequence},
     {"experts", experts},
     {"expert width", expert_width},
+    {"memory values", memory_values},
 };
 
 }  // namespace

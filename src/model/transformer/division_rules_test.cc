@@ -36,6 +36,13 @@ Architecture hybrid() {
   return a;
 }
 
+Architecture remembering() {
+  Architecture a = dense();
+  a.feed_forwards = {FeedForwardPart::dense, FeedForwardPart::memory};
+  a.memory = ProductKeyMemory{.keys = 64, .key_dim = 64, .top_k = 8, .value_dim = 1001};
+  return a;
+}
+
 struct Refused {
   const char* rule;
   Architecture architecture;
@@ -77,6 +84,10 @@ TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
        {.cp = 16, .head_ranks = 16, .sequence_length = 4096},
        "context_parallel=all-to-all divides whole heads over tp 1 x cp 16 = 16 ranks: 24 attention "
        "heads are not a multiple; use context_parallel=ring,ulysses=8"},
+      {"memory values",
+       remembering(),
+       {.tp = 2},
+       "tp 2 does not divide the values of a memory, 1001 elements each"},
       {"state heads", hybrid(), {.tp = 4}, "tp 4 does not divide 16 state-space heads in 2 groups"},
       {"state heads", channels, {.tp = 2}, "tp 2 does not divide 1001 state-space channels"},
       {"state heads", keys, {.tp = 8}, "tp 8 does not divide 4 key heads of the gated delta rule"},

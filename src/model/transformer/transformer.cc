@@ -35,7 +35,9 @@ std::string block_name(const Architecture& a, const LayerKind& kind) {
       break;
   }
   if (alone) return name + "layer";
-  return name + (kind.feed_forward == FeedForwardPart::experts ? "expert layer" : "dense layer");
+  return name + (kind.feed_forward == FeedForwardPart::experts  ? "expert layer"
+                 : kind.feed_forward == FeedForwardPart::memory ? "memory layer"
+                                                                : "dense layer");
 }
 
 // What tensor parallelism divides: heads, or channels where no layer has heads.
@@ -77,6 +79,11 @@ Result<Model> build_model(const Architecture& architecture) {
     model.assumed.emplace_back(
         "layers that carry a state are priced by their products and bytes; no measured step has "
         "them");
+  }
+  if (a.memory) {
+    model.assumed.emplace_back(
+        "memory layers are priced by their products and the bytes of look-ups; no measured step "
+        "has them");
   }
   model.tensor_parts = tensor_parts(a);
   model.experts = a.moe ? a.moe->num_experts : 0;
