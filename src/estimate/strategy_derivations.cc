@@ -85,16 +85,31 @@ class Strategies {
 
   void offload() {
     if (plan_.offload_optimizer == Offload::none) return;
-    const HostCopy update = host_update(step_.costs, 0);
-    const double parameters = owned(step_.costs, step_.costs.held(0).trained);
-    out_.push_back({"host_update_s",
-                    "bytes of an update x parameters a rank owns / (host memory bandwidth / "
-                    "accelerators of a node)",
-                    fmt::format("{:.0f} B x {:.4g} / {}", step_.costs.optimizer_bytes, parameters,
-                                to_text(*host_rate(step_.cluster(), HostResource::memory))),
-                    to_text(price_of(update)), "arXiv 2101.06840 s.4; lower/host_offload.h"});
+    const RankParameters trained = step_.costs.held(0).trained;
+    const HostCopy update = host_update(step_.costs, trained);
+    const double on_device = updated_on_device(plan_);
+    const double parameters = owned(step_.costs, trained);
+    out_.push_back(
+        {"host_update_s",
+         "bytes of an update x parameters a rank owns, of which the device updates a part "
+         "/ (host memory bandwidth / accelerators of a node)",
+         fmt::format("{:.0f} B x {:.4g} x {:.3g} / {}", step_.costs.optimizer_bytes, parameters,
+                     1 - on_device, to_text(*host_rate(step_.cluster(), HostResource::memory))),
+         to_text(price_of(update)), "arXiv 2101.06840 s.4; lower/host_offload.h"});
+    if (plan_.update_stride > 0) {
+      const Bytes fetched =
+          optimizer_state(step_.training()) *
+          (parameters * plan_.offload_share / static_cast<double>(plan_.update_stride));
+      out_.push_back({"fetched_states_s",
+                      "of the states outside every so many-th part, over a rank's link, in and out "
+                      "at once, beside the host's update of the others",
+                      fmt::format("{} / {}", to_text(fetched),
+                                  to_text(*host_rate(step_.cluster(), HostResource::link))),
+                      to_text(price_of({fetched, HostResource::link})),
+                      "arXiv 2410.21316; lower/host_offload.h"});
+    }
     if (plan_.offload_optimizer != Offload::nvme) return;
-    const Bytes states = optimizer_state(step_.training()) * parameters;
+    const Bytes states = plan_.offload_share * optimizer_state(step_.training()) * parameters;
     out_.push_back({"storage_s",
                     "states that a rank owns x (1 / read + 1 / write), of the node's rates by its "
                     "accelerators",

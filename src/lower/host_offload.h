@@ -13,30 +13,45 @@
 //                        own link, before they are gathered, forward and backward
 //                          fetch = owned w / read (from nvme), then owned w / link
 //   offload_activations  what a block keeps leaves after its forward and returns before its
-//                        backward, two blocks ahead: saved / link each way
+//                        backward, two blocks ahead: saved / link each way; on nvme, saved / write
+//                        behind the one and saved / read before the other (Fuyou, arXiv 2403.06504)
+//   offload_share        of states and updates the part that lies outside; the device updates the
+//                        others meanwhile (PatrickStar, arXiv 2108.05818, keeps chunks of states in
+//                        device memory that nothing else needs)
+//   update_stride k      of the parts that lie outside every k-th is fetched, updated on the device
+//                        with the memory that activations have left, and sent back; parts are many,
+//                        so that all of this runs beside the host's update of the others:
+//                          max( (1 - 1/k) update,  (states / k + (1 - 1/k) weights) / link in,
+//                               states / k / link out,  device update / k )
+//                        (Deep Optimizer States, arXiv 2410.21316)
+//   overlap.host_update  the host updates a block as its last gradients arrive
 //
 // All accelerators of a node share its processor's memory, its storage and what its links carry
 // together (cluster/node.h, NodeHost), so each has an equal part. Copies, storage and processor are
 // streams of their own, so that whatever has something to run beside it is hidden. Not modelled:
 // pinned buffers, host memory traffic of copies, updates that lag a step behind (delayed
-// parameter update), parts of the states that stay on the device.
+// parameter update).
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "graph/graph.h"
 #include "lower/step_costs.h"
 
 namespace orrery {
 
-// The optimizer step of a device on its host: what it reads and writes of host memory.
-HostCopy host_update(const StepCosts& step, int device);
+// What the host's update of these parameters reads and writes of host memory.
+HostCopy host_update(const StepCosts& step, const RankParameters& trained);
+// Of the states of a rank, the part that the device updates: it stays there, or is fetched.
+double updated_on_device(const Plan& plan);
 // Trained parameters of these that a rank owns, by the plan's ZeRO stage.
 double owned(const StepCosts& step, const RankParameters& parameters);
 
 class HostOffload {
  public:
-  HostOffload(const StepCosts& step, GraphBuilder& builder) : step_(step), builder_(builder) {}
+  HostOffload(const StepCosts& step, GraphBuilder& builder)
+      : step_(step), builder_(builder), updates_(static_cast<std::size_t>(step.shape.devices)) {}
 
   // Brings what the rank owns of a block's weights; `after` itself where they stay on the device.
   std::optional<NodeIndex> fetch_weights(std::uint32_t device, const BlockCost& block,
@@ -50,8 +65,11 @@ class HostOffload {
   std::optional<NodeIndex> fetch_activations(std::uint32_t device, const BlockCost& block,
                                              std::optional<NodeIndex> after,
                                              std::uint32_t instance);
-  // The optimizer step of a device, behind `after`; what the next step waits for.
-  NodeIndex update(std::uint32_t device, NodeIndex after, std::uint32_t instance);
+  // The optimizer step of these parameters of a device, behind `after`.
+  void update(std::uint32_t device, const RankParameters& trained, NodeIndex after,
+              std::uint32_t instance);
+  // Behind all updates of a device: what the next step waits for.
+  NodeIndex updated(std::uint32_t device, std::uint32_t instance);
 
  private:
   NodeIndex copy(std::uint32_t device, StepStream stream, Category category, std::string_view name,
@@ -59,6 +77,7 @@ class HostOffload {
 
   const StepCosts& step_;
   GraphBuilder& builder_;
+  std::vector<std::vector<NodeIndex>> updates_;  // by device
 };
 
 }  // namespace orrery

@@ -121,7 +121,7 @@ TEST(HostOffload, RanksMoveTheirShards) {
 }
 
 TEST(HostOffload, ActivationsLeaveAndReturn) {
-  const Offloaded o("h100-sxm:8", "zero=1,offload_activations=on", 16);
+  const Offloaded o("h100-sxm:8", "zero=1,offload_activations=cpu", 16);
   const Offloaded without("h100-sxm:8", "zero=1", 16);
   EXPECT_DOUBLE_EQ(o.of("send activations to the host").bytes,
                    o.of("fetch activations from the host").bytes);
@@ -132,10 +132,76 @@ TEST(HostOffload, ActivationsLeaveAndReturn) {
   EXPECT_GE(o.timeline.makespan, without.timeline.makespan);
 }
 
+// Every third part of what lies outside is fetched, updated on the device and sent back; a quarter
+// never leaves. The host updates the rest, and returns its weights.
+TEST(HostOffload, UpdatesAreSharedByHostAndDevice) {
+  const Offloaded o("h100-sxm:1", "zero=1,offload_optimizer=cpu,offload_share=0.75,update_stride=3",
+                    2);
+  const double p = o.parameters();
+  EXPECT_NEAR(o.of("update on the host").bytes, 42 * 0.5 * p, 1);
+  EXPECT_NEAR(o.of("fetch optimizer states").bytes, 12 * 0.25 * p, 1);
+  EXPECT_NEAR(o.of("send optimizer states").bytes, 12 * 0.25 * p, 1);
+  EXPECT_NEAR(o.of("return weights").bytes, 2 * 0.5 * p, 1);
+  EXPECT_NEAR(o.of("send gradients to the host").bytes, 4 * 0.75 * p, 1);
+  const Offloaded alone("h100-sxm:1", "zero=1,offload_optimizer=cpu,offload_share=0.75", 2);
+  EXPECT_LT(o.timeline.makespan, alone.timeline.makespan);
+  // A quarter of the states stays on the device.
+  const Offloaded inside("h100-sxm:1", "zero=1", 2);
+  EXPECT_NEAR(static_cast<double>(stage_memory(o.costs, 0).optimizer_states),
+              0.25 * static_cast<double>(stage_memory(inside.costs, 0).optimizer_states), 2);
+}
+
+// What the host updates while the backward goes on is as much as behind it, and ends earlier.
+TEST(HostOffload, UpdatesBesideTheBackwardMoveTheSame) {
+  for (const char* plan : {"zero=3,offload_optimizer=nvme,offload_parameters=nvme",
+                           "zero=1,offload_optimizer=cpu", "zero=2,offload_optimizer=cpu"}) {
+    const Offloaded behind("h100-sxm:8", plan, 32);
+    const std::string beside = std::string(plan) + ",overlap.host_update=on";
+    const Offloaded o("h100-sxm:8", beside.c_str(), 32);
+    for (const char* moved : {"update on the host", "return weights", "read optimizer states",
+                              "write optimizer states", "write weights"}) {
+      EXPECT_NEAR(o.of(moved).bytes, behind.of(moved).bytes, 64) << plan << ": " << moved;
+    }
+    // The storage has one queue: weights that it reads may wait behind states that it writes.
+    if (o.of("write weights").bytes > 0) continue;
+    EXPECT_LT(o.timeline.makespan, behind.timeline.makespan) << plan;
+  }
+}
+
+TEST(HostOffload, ActivationsGoOnToStorage) {
+  const Offloaded o("h100-sxm:8", "zero=1,offload_activations=nvme", 16);
+  const Offloaded host("h100-sxm:8", "zero=1,offload_activations=cpu", 16);
+  const double sent = o.of("send activations to the host").bytes;
+  EXPECT_GT(sent, 0);
+  EXPECT_DOUBLE_EQ(o.of("write activations to storage").bytes, sent);
+  EXPECT_DOUBLE_EQ(o.of("read activations from storage").bytes, sent);
+  EXPECT_GE(o.timeline.makespan, host.timeline.makespan);
+  EXPECT_EQ(stage_memory(o.costs, 0).peak, stage_memory(host.costs, 0).peak);
+}
+
+// The more blocks are gathered ahead the sooner a step may end and the more it holds; without any
+// ahead in the backward, gathers wait for reductions.
+TEST(ShardPrefetch, TradesMemoryForTime) {
+  Picoseconds before = Picoseconds(1e18);
+  ByteCount held = 0;
+  for (const char* blocks : {"0", "1", "2", "4", "100"}) {
+    const Offloaded o("a100-80gb-sxm:64", ("zero=3,prefetch=" + std::string(blocks)).c_str(), 64);
+    EXPECT_LE(o.timeline.makespan, before) << blocks;
+    const MemoryReport memory = stage_memory(o.costs, 0);
+    EXPECT_GE(memory.peak, held) << blocks;
+    before = o.timeline.makespan;
+    held = memory.peak;
+  }
+}
+
 TEST(HostOffload, FoldedAndExpandedStepsAgree) {
   for (const char* plan :
        {"zero=3,offload_optimizer=nvme,offload_parameters=nvme",
-        "zero=1,offload_optimizer=cpu,offload_activations=on,recompute=selective",
+        "zero=3,offload_optimizer=nvme,offload_parameters=nvme,overlap.host_update=on",
+        "zero=3,offload_optimizer=cpu,offload_parameters=cpu,prefetch=3,update_stride=2",
+        "zero=3,prefetch=0", "zero=1,offload_optimizer=cpu,offload_share=0.4,update_stride=3",
+        "zero=2,offload_activations=nvme,overlap.host_update=on,offload_optimizer=cpu",
+        "zero=1,offload_optimizer=cpu,offload_activations=cpu,recompute=selective",
         "pp=2,zero=1,offload_optimizer=cpu", "zero=2,offload_optimizer=cpu,tp=2"}) {
     const Offloaded o("h100-sxm:8", plan, 32);
     const auto expanded = step_graph(o.costs, Folding::expanded);

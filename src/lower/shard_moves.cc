@@ -76,17 +76,9 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
   return out;
 }
 
-int fewest_turns(const Schedule& schedule, const ScheduleRequest& request) {
-  const int passes = request.shape.microbatches / schedule.routes;
-  if (schedule.longest_run == nullptr) return std::min(passes, 1);
-  const int run = schedule.longest_run(request);
-  return (passes + run - 1) / run;
-}
-
-bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass direction,
-                     const ChunkUse& use) {
-  if (direction == Pass::weight_gradient) return false;
-  const bool forward = direction == Pass::forward;
+bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass pass, const ChunkUse& use) {
+  if (pass == Pass::weight_gradient) return false;
+  const bool forward = pass == Pass::forward;
   if (plan.zero < 3) {
     return forward && use.opens && plan.zero >= 1 && plan.overlap.parameter_gather;
   }
@@ -99,6 +91,13 @@ bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass direction,
       return forward && use.opens;
   }
   return true;
+}
+
+int fewest_turns(const Schedule& schedule, const ScheduleRequest& request) {
+  const int passes = request.shape.microbatches / schedule.routes;
+  if (schedule.longest_run == nullptr) return std::min(passes, 1);
+  const int run = schedule.longest_run(request);
+  return (passes + run - 1) / run;
 }
 
 Reduce reduces_gradients(const Plan& plan, const ShardMoves& moves, Pass direction,

@@ -111,13 +111,15 @@ UnitParameters larger(const UnitParameters& known, const Unit& unit) {
   return {std::max(known.all, trained + unit.frozen.all()), std::max(known.trained, trained)};
 }
 
-// What of sharded weights and gradients a device holds whole at its fullest moment.
+// What of sharded weights and gradients a device holds whole at its fullest moment, with the weights
+// of so many blocks gathered ahead.
 double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitParameters& root,
-                    const UnitParameters& layer, const UnitParameters& chunk, double second) {
+                    const UnitParameters& layer, const UnitParameters& chunk, double second,
+                    double ahead) {
   const double all = in.trained.all() + in.frozen.all();
   // Shards of the gradients come to be behind the last microbatch, and the rest goes.
   const double owned =
-      in.optimizer_outside ? 0 : in.trained.sharded(in.dense_shard, in.expert_shard);
+      in.optimizer_outside > 0 ? 0 : in.trained.sharded(in.dense_shard, in.expert_shard);
   const double unowned = in.trained.all() - owned;
   double gradients = 0;
   switch (moves.gradients) {
@@ -134,9 +136,11 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
   }
   if (in.zero < 3) return gradients;
   double weights = all;
-  // The layer that runs and the one fetched ahead; the root unit (embedding and head) stays
+  // The layer that runs and those fetched ahead; the root unit (embedding and head) stays
   // gathered (arXiv 2304.11277 s.3.3, 3.4).
-  if (moves.weights == ShardMove::each_pass) weights = 2 * layer.all + root.all;
+  if (moves.weights == ShardMove::each_pass) {
+    weights = std::min(all, (1 + ahead) * layer.all + root.all);
+  }
   // The chunk passed forward, and the one passed backward.
   if (moves.weights == ShardMove::each_turn) weights = chunk.all + second;
   // A layer's gradient in 16 bits, and cast to the format it is reduced in.
@@ -176,7 +180,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     const double kept = step.plan.averaging == Averaging::all ? 2 : 1;
     in.optimizer_bytes += kept * element_size(NumberFormat::fp32).value();
   }
-  in.optimizer_outside = step.plan.offload_optimizer != Offload::none;
+  in.optimizer_outside = step.plan.offload_optimizer != Offload::none ? step.plan.offload_share : 0;
   in.weights_outside = step.plan.offload_parameters != Offload::none;
   if (step.plan.secondary_shard > 0) {
     in.secondary_bytes = in.weight_bytes / static_cast<double>(step.plan.secondary_shard);
@@ -244,14 +248,16 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
     fullest.begins(MemoryMoment::head, step.kept->head.memory.working.value() / step.shape.devices,
                    0);
   }
-  if (step.plan.offload_activations) {
+  if (step.plan.offload_activations != Offload::none) {
     // Those of the block that runs and of the one on its way.
     in.activations = std::min(in.activations, fullest.two_blocks());
   }
   double unsharded = 0;
-  if (in.dense_shard > 1 || in.expert_shard > 1 || in.optimizer_outside) {
+  if (in.dense_shard > 1 || in.expert_shard > 1 || in.optimizer_outside > 0) {
     const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
-    if (in.zero >= 2) unsharded = whole_shards(in, moves, root, layer, chunk, second);
+    if (in.zero >= 2)
+      unsharded = whole_shards(in, moves, root, layer, chunk, second,
+                               static_cast<double>(std::max<std::int64_t>(1, step.plan.prefetch)));
   }
   in.transient = fullest.transient() + Bytes(unsharded);
   in.separate = fullest.separate();

@@ -7,6 +7,7 @@
 
 #include "lower/price.h"
 #include "lower/shard_moves.h"
+#include "outcome/invariant.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
 
@@ -521,6 +522,7 @@ Picoseconds lower_bound(const StepCosts& step) {
   if (plan.overlap.optimizer) return bound;
   // One microbatch passes all stages and comes back.
   bound = std::max(bound, step.passes.backward ? there_and_back.back() : ahead.back());
+  if (!waits_for_norm(plan)) return bound;
   return bound + step.gradient_norm + optimizer;
 }
 

@@ -37,8 +37,10 @@ class StepBuilder {
                 step.plan.overlap.pipeline ? Sends::asynchronous : Sends::blocking, streams_,
                 traffic_),
         device_(static_cast<std::size_t>(step.shape.devices)),
+        ahead_(static_cast<std::size_t>(std::max<std::int64_t>(1, step.plan.prefetch))),
         whole_passes_(kPasses * step.stages.size()),
         communication_(step, builder_) {
+    for (Device& device : device_) device.before.resize(ahead_);
     begin_ = operation(NodeKind::barrier, Category::bubble, "begin of block");
   }
 
@@ -68,8 +70,9 @@ class StepBuilder {
   enum class Issue { at_once, ahead };  // as early as the stream is free; or two blocks ahead
   // What is remembered of a device while its operations are emitted.
   struct Device {
-    std::optional<NodeIndex> last;         // on the computing stream
-    std::optional<NodeIndex> before_last;  // the block before: limits how far gathers run ahead
+    std::optional<NodeIndex> last;  // on the computing stream
+    // The blocks before the last, latest first: they limit how far gathers run ahead.
+    std::vector<std::optional<NodeIndex>> before;
     std::optional<NodeIndex> before_pass;  // the last one when the pass before began
     std::vector<NodeIndex> waits;          // what the next block waits for
     // A folded run of blocks not yet emitted.
@@ -174,8 +177,9 @@ class StepBuilder {
   }
 
   void advance(std::uint32_t device, NodeIndex n) {
-    device_[device].before_last = device_[device].last;
-    device_[device].last = n;
+    std::vector<std::optional<NodeIndex>>& before = device_[device].before;
+    std::shift_right(before.begin(), before.end(), 1);
+    before.front() = std::exchange(device_[device].last, n);
   }
 
   // Computing lost because `communicating` ran beside the block just emitted.
@@ -205,10 +209,15 @@ class StepBuilder {
     const NodeSpec spec{what.operation, stream(device, StepStream::dp), what.time, instance};
     return after ? builder_.add(spec, {*after}) : builder_.add(spec);
   }
-  // Reduced, and where the optimizer step is the host's, there.
-  NodeIndex reduced(std::uint32_t device, const Reduction& r, std::uint32_t instance) {
+  // Reduced, and where the optimizer step is the host's, there; the last of a step may be updated
+  // at once.
+  NodeIndex reduced(std::uint32_t device, const Reduction& r, std::uint32_t instance, bool last) {
     const NodeIndex node = on_data_parallel_stream(device, r.what, instance, r.after);
-    return offload_.send_gradients(device, r.trained, node, instance);
+    const NodeIndex there = offload_.send_gradients(device, r.trained, node, instance);
+    if (last && step_.plan.overlap.host_update) {
+      offload_.update(device, r.trained, there, instance);
+    }
+    return there;
   }
   [[nodiscard]] bool fetches_weights() const {
     return step_.plan.offload_parameters != Offload::none;
@@ -317,7 +326,7 @@ class StepBuilder {
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
            const ChunkUse& use) {
     run(device, stage, direction, id, gathers(direction, use),
-        step_.plan.zero == 3 ? Issue::ahead : Issue::at_once, reduces(direction, use));
+        step_.plan.zero == 3 ? Issue::ahead : Issue::at_once, reduces(direction, use), use.closes);
   }
 
   // One node if nothing is gathered or reduced in it; else its halves one after the other.
@@ -343,7 +352,7 @@ class StepBuilder {
   }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
-           bool gathers, Issue how, Reduce reduces) {
+           bool gathers, Issue how, Reduce reduces, bool closes) {
     Device& d = device_[device];
     const auto before = std::exchange(d.before_pass, d.last);
     if (stage.layers == 0 && !stage.embedding && !stage.head) {
@@ -355,19 +364,19 @@ class StepBuilder {
       return;
     }
     if (folding_ == Folding::folded && !gathers && reduces == Reduce::none &&
-        !step_.plan.offload_activations) {
+        step_.plan.offload_activations == Offload::none) {
       const WholePass& whole = whole_pass(stage, direction);
       add_folded(device, whole.operation, whole.time, id);
       return;
     }
     // The pass before may be one node: what is gathered first runs ahead as far as to its
     // beginning.
-    if (moves_.weights != ShardMove::each_pass && how == Issue::ahead) d.before_last = before;
+    if (moves_.weights != ShardMove::each_pass && how == Issue::ahead) d.before.front() = before;
     // A reduction is queued behind the gather of the next block, which was issued long before.
     std::optional<Reduction> held;
     const auto queue_reduction = [&] {
       if (!held) return;
-      d.waits_at_end = reduced(device, *held, id);
+      d.waits_at_end = reduced(device, *held, id, closes);
       held.reset();
     };
     const bool sharded = step_.plan.zero == 3;
@@ -380,7 +389,7 @@ class StepBuilder {
       held.emplace(Reduction{full->what, d.last, full->trained});
       under_way += full->what.time;
     };
-    const bool moves_activations = step_.plan.offload_activations;
+    const bool moves_activations = step_.plan.offload_activations != Offload::none;
     const bool backward = direction == Pass::backward || direction == Pass::input_gradient;
     each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication& comm) {
       const BlockPass& pass = pass_of(cost, direction);
@@ -388,8 +397,11 @@ class StepBuilder {
       if (gathers && (comm.gather.time > Picoseconds(0) || fetches_weights())) {
         flush(device);
         const bool overlaps = step_.plan.overlap.parameter_gather;
+        // Without prefetch the backward queues a gather behind the reduction before it.
+        const bool late = backward && step_.plan.prefetch == 0;
+        if (late) queue_reduction();
         std::optional<NodeIndex> after;
-        if (how == Issue::ahead) after = overlaps ? d.before_last : d.last;
+        if (how == Issue::ahead) after = overlaps && !late ? d.before.back() : d.last;
         after = offload_.fetch_weights(device, cost, after, id);
         // Tensors that travel one by one are let go behind each use: the backward gathers for what
         // is computed again, and once more for the gradients.
@@ -406,7 +418,7 @@ class StepBuilder {
       queue_reduction();
       if (moves_activations && backward) {
         flush(device);
-        const auto back = offload_.fetch_activations(device, cost, d.before_last, id);
+        const auto back = offload_.fetch_activations(device, cost, d.before.front(), id);
         if (back) d.waits.push_back(*back);
       }
       add_block(device, pass, direction, id);
@@ -478,7 +490,7 @@ class StepBuilder {
     };
     // Post-validated, every device takes its optimizer step when its own gradients are whole; the
     // norm follows them down the pipeline and is checked in the next step (arXiv 2401.10241 s.4).
-    const bool waits_for_norm = !step_.plan.overlap.optimizer;
+    const bool waits_for_norm = orrery::waits_for_norm(step_.plan);
     std::vector<NodeIndex> ready;
     for (std::uint32_t d = 0; d < devices; ++d) {
       Device& device = device_[d];
@@ -487,7 +499,7 @@ class StepBuilder {
             reduced(d,
                     {communication_.reduction(costs(d), costs(d).reduce_parts(trained)),
                      device.last, trained},
-                    part(d, StepInstance::Part::reduce));
+                    part(d, StepInstance::Part::reduce), true);
       };
       const bool overlaps = step_.plan.zero >= 2 || step_.plan.overlap.gradient_reduction;
       const bool moves = replicated_ || sends_gradients();
@@ -530,7 +542,8 @@ class StepBuilder {
                           part(d, StepInstance::Part::optimizer)};
       NodeIndex optimizer;
       if (sends_gradients()) {
-        optimizer = offload_.update(d, *norm_known, spec.instance);
+        if (norm_known) offload_.update(d, held(d).trained, *norm_known, spec.instance);
+        optimizer = offload_.updated(d, spec.instance);
       } else {
         optimizer = waits_for_norm ? builder_.add(spec) : builder_.add(spec, {gradients_ready_[d]});
       }
@@ -567,6 +580,7 @@ class StepBuilder {
   PipelineWiring wiring_;
   OperationIndex begin_{};
   std::vector<Device> device_;
+  std::size_t ahead_;  // blocks that gathers run ahead
   std::vector<Breakdown> blocks_;
   std::vector<StepInstance> instances_;
   std::vector<NodeIndex> gradients_ready_;

@@ -309,7 +309,8 @@ OperationParts StepCosts::outer_parts() const {
 
 OperationParts StepCosts::optimizer_parts(int device) const {
   const PassTotals totals = held(device);
-  if (plan.offload_optimizer != Offload::none) return {{.what = host_update(*this, device)}};
+  if (plan.offload_optimizer != Offload::none)
+    return {{.what = host_update(*this, totals.trained)}};
   const double owned = orrery::owned(*this, totals.trained);
   // Accumulated gradients are set to zero for the next step; shards of them are small.
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==

@@ -25,7 +25,8 @@ const Fields<Overlap>& fields_of(const Overlap*) {
               "all-to-alls beside the other pass of another microbatch")
           .optional<&Overlap::optimizer>(
               "the optimizer step is validated afterwards and waits for no gradient norm")
-          .optional<&Overlap::outer>("copies that take local steps average beside them");
+          .optional<&Overlap::outer>("copies that take local steps average beside them")
+          .optional<&Overlap::host_update>("the host updates a block as its gradients arrive");
   return kTable;
 }
 
@@ -67,9 +68,14 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::micro_batch>("sequences of a microbatch")
           .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
           .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
+          .optional<&Plan::prefetch>(
+              "blocks whose weights are gathered ahead of the one that runs (ZeRO 3)")
           .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
           .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
-          .optional<&Plan::offload_activations>("activations wait in host memory")
+          .optional<&Plan::offload_activations>("where activations wait for their backward")
+          .optional<&Plan::offload_share>("part of the optimizer's states that lies outside")
+          .optional<&Plan::update_stride>(
+              "every so many-th part of what lies outside is updated on the device; 0: none")
           .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
           .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
           .optional<&Plan::secondary_shard>(

@@ -82,6 +82,9 @@ struct Overlap {
   bool optimizer = false;
   // Copies that take local steps average beside them (Streaming DiLoCo, arXiv 2501.18512).
   bool outer = false;
+  // The host updates the states of a block as its gradients arrive, while the backward goes on, and
+  // waits for no gradient norm (Fuyou, arXiv 2403.06504).
+  bool host_update = false;
   bool operator==(const Overlap&) const = default;
 };
 const Fields<Overlap>& fields_of(const Overlap*);
@@ -125,9 +128,16 @@ struct Plan {
   std::int64_t micro_batch = 1;  // sequences; with tables 0: all of a replica
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
-  Offload offload_optimizer = Offload::none;   // master weights and moments, and their update
-  Offload offload_parameters = Offload::none;  // shards of the weights between their uses (ZeRO 3)
-  bool offload_activations = false;            // what a block keeps, to host memory
+  // Under ZeRO 3, blocks whose weights are gathered, or fetched, ahead of the one that runs; 0: the
+  // backward gathers a block only behind the reduction of the one before.
+  std::int64_t prefetch = 1;
+  Offload offload_optimizer = Offload::none;    // master weights and moments, and their update
+  Offload offload_parameters = Offload::none;   // shards of the weights between their uses (ZeRO 3)
+  Offload offload_activations = Offload::none;  // what a block keeps until its backward
+  double offload_share = 1;  // of the optimizer's states, the part that lies outside
+  // Of what lies outside every so many-th part is fetched, updated on the device and sent back
+  // (Deep Optimizer States, arXiv 2410.21316); 0: none.
+  std::int64_t update_stride = 0;
   // ZeRO++ (arXiv 2306.10209): 8-bit gathers of weights, 4-bit reductions of gradients by
   // all-to-alls in two levels, and a second copy of the weights for the backward, in 16 bits, which
   // so many ranks share; 0: none.
@@ -183,6 +193,10 @@ Bytes optimizer_state(const Training& training);
 bool trains_copies_apart(const Plan& plan);
 // Steps of the run divided by how often copies average in it: local_steps, or more by the rule.
 double mean_local_steps(const Plan& plan);
+// Whether the optimizer step waits until the norm of all gradients is known.
+inline bool waits_for_norm(const Plan& plan) {
+  return !plan.overlap.optimizer && !plan.overlap.host_update;
+}
 
 // Ranks along an axis; 1 along ep, whose ranks are taken from the other axes.
 std::int64_t degree(const Plan& plan, MeshAxis axis);

@@ -20,7 +20,8 @@ using Reasons = std::vector<std::string>;
 constexpr std::int64_t kMaxSequence = 1'000'000'000;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 constexpr std::int64_t kMaxMicrobatches = 1'000'000;
-constexpr double kMaxPasses = 1 << 20;  // of one direction
+constexpr std::int64_t kMostPrefetched = 1024;  // blocks
+constexpr double kMaxPasses = 1 << 20;          // of one direction
 
 std::int64_t layer_count(const Model& model) {
   return static_cast<std::int64_t>(model.layers.size());

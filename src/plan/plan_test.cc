@@ -395,7 +395,7 @@ TEST(PlanRules, WhatLiesOutsideNeedsAPlaceAndARate) {
               testing::HasSubstr("; use zero=3 or more nodes"));
   EXPECT_THAT(said("zero=3,offload_optimizer=nvme,offload_parameters=cpu", host),
               testing::HasSubstr("; use offload_parameters=nvme or more nodes"));
-  EXPECT_THAT(said("pp=8,zero=1,offload_activations=on", host),
+  EXPECT_THAT(said("pp=8,zero=1,offload_activations=cpu", host),
               testing::HasSubstr("offload_activations and pp 8 are not modelled together"));
 }
 

@@ -32,14 +32,53 @@ double held_by_node(const JudgedPlan& judged, double parameters, double of_exper
   return ((parameters - of_experts) * dense + of_experts * expert) * in_node / ranks;
 }
 
+// Of what is said of updates outside, and of weights that are fetched ahead.
+Reasons update_problems(const Plan& plan) {
+  Reasons out;
+  const auto needs_states = [&](bool stated, std::string_view field) {
+    if (!stated || plan.offload_optimizer != Offload::none) return;
+    out.push_back(
+        fmt::format("{} needs states outside the device: add offload_optimizer=cpu", field));
+  };
+  if (!(plan.offload_share > 0 && plan.offload_share <= 1)) {
+    out.push_back(
+        fmt::format("offload_share {} is outside 0 to 1, above 0; with all states on "
+                    "the device write offload_optimizer=none",
+                    plan.offload_share));
+  }
+  needs_states(plan.offload_share != 1, "offload_share");
+  needs_states(plan.update_stride > 0, "update_stride");
+  needs_states(plan.overlap.host_update, "overlap.host_update");
+  if (plan.update_stride > 0 && plan.offload_optimizer == Offload::nvme) {
+    out.emplace_back(
+        "update_stride fetches states from host memory: use offload_optimizer=cpu, or "
+        "update_stride=0 with nvme");
+  }
+  if (plan.update_stride > 0 && plan.overlap.host_update) {
+    out.emplace_back(
+        "update_stride and overlap.host_update exclude each other: the device updates with the "
+        "memory that activations leave, after the backward; use one of them");
+  }
+  if (plan.prefetch != Plan{}.prefetch &&
+      (plan.zero != 3 || !plan.overlap.parameter_gather || (plan.pp > 1 && plan.chunks > 1))) {
+    out.push_back(
+        fmt::format("prefetch {} needs weights that are gathered block by block beside "
+                    "computing: zero=3 and overlap.parameter_gather, with one chunk a "
+                    "device",
+                    plan.prefetch));
+  }
+  return out;
+}
+
 }  // namespace
 
 Reasons offload_problems(const JudgedPlan& judged) {
   const auto& [model, cluster, training, plan] = judged;
   const bool states = plan.offload_optimizer != Offload::none;
   const bool weights = plan.offload_parameters != Offload::none;
-  Reasons out;
-  if (!states && !weights && !plan.offload_activations) return out;
+  const bool activations = plan.offload_activations != Offload::none;
+  Reasons out = update_problems(plan);
+  if (!states && !weights && !activations) return out;
   if (!passes_of(training.workload).optimizer) {
     return {"offloading needs an optimizer step; workload " +
             std::string(to_text(training.workload)) + " has none"};
@@ -56,7 +95,7 @@ Reasons offload_problems(const JudgedPlan& judged) {
                     "offload_optimizer={}",
                     to_text(plan.offload_parameters), to_text(plan.offload_parameters)));
   }
-  if ((weights || plan.offload_activations) && plan.pp > 1) {
+  if ((weights || activations) && plan.pp > 1) {
     out.push_back(fmt::format(
         "{} and pp {} are not modelled together; pp=1, or offload_optimizer alone, works",
         weights ? "offload_parameters" : "offload_activations", plan.pp));
@@ -76,8 +115,7 @@ Reasons offload_problems(const JudgedPlan& judged) {
     out.emplace_back("offloading and local_steps are not modelled together: use one of them");
   }
   const auto schedule = find_schedule(plan.schedule.empty() ? "1f1b" : plan.schedule);
-  if (plan.offload_activations && schedule &&
-      ((*schedule)->pairs_passes || (*schedule)->splits_backward)) {
+  if (activations && schedule && ((*schedule)->pairs_passes || (*schedule)->splits_backward)) {
     out.push_back(fmt::format(
         "offload_activations needs whole passes, which {} divides or pairs: use schedule=1f1b",
         (*schedule)->name));
@@ -95,8 +133,9 @@ Reasons offload_problems(const JudgedPlan& judged) {
   if (states && !host.memory_bandwidth) {
     unknown("host memory bandwidth", "memory_bandwidth", "400 GB/s");
   }
-  const bool storage =
-      plan.offload_optimizer == Offload::nvme || plan.offload_parameters == Offload::nvme;
+  const bool storage = plan.offload_optimizer == Offload::nvme ||
+                       plan.offload_parameters == Offload::nvme ||
+                       plan.offload_activations == Offload::nvme;
   if (storage && (!host.local_storage || !host.storage_read || !host.storage_write)) {
     out.push_back(fmt::format(
         "nvme needs storage in the nodes, of which {} states no {}: write host: {{local_storage: "
@@ -114,7 +153,8 @@ Reasons offload_problems(const JudgedPlan& judged) {
     Bytes of_trained;
     if (plan.offload_optimizer == where) of_trained += optimizer_state(training);
     if (where == Offload::cpu && states) of_trained += element_size(training.gradients);
-    Bytes sum = of_trained * held_by_node(judged, trained_parameters(model), trained_experts);
+    Bytes sum = plan.offload_share * of_trained *
+                held_by_node(judged, trained_parameters(model), trained_experts);
     if (plan.offload_parameters == where) {
       sum += narrow * held_by_node(judged, parameters(model), expert_parameters(model));
     }

@@ -437,14 +437,15 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   if (free("sequence_parallel") && plan.tp > 1) {
     with([](Plan& p) { p.sequence_parallel = !p.sequence_parallel; });
   }
-  constexpr std::array<std::pair<std::string_view, bool Overlap::*>, 7> kParts = {
+  constexpr std::array<std::pair<std::string_view, bool Overlap::*>, 8> kParts = {
       {{"overlap.gradient_reduction", &Overlap::gradient_reduction},
        {"overlap.parameter_gather", &Overlap::parameter_gather},
        {"overlap.tensor_parallel", &Overlap::tensor_parallel},
        {"overlap.pipeline", &Overlap::pipeline},
        {"overlap.expert", &Overlap::expert},
        {"overlap.expert_batches", &Overlap::expert_batches},
-       {"overlap.optimizer", &Overlap::optimizer}}};
+       {"overlap.optimizer", &Overlap::optimizer},
+       {"overlap.host_update", &Overlap::host_update}}};
   for (const auto& [field, part] : kParts) {
     if (!free("overlap") || !free(field)) continue;
     // What the software cannot do is no choice.
@@ -471,6 +472,14 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       const bool heads = p.context_placement == ContextPlacement::head_first;
       p.context_placement = heads ? ContextPlacement::context_first : ContextPlacement::head_first;
     });
+  }
+  if (free("prefetch") && plan.zero == 3) {
+    for (const std::int64_t blocks : {1, 2, 4}) with([&](Plan& p) { p.prefetch = blocks; });
+  }
+  if (free("update_stride") && plan.offload_optimizer == Offload::cpu) {
+    for (const std::int64_t stride : {0, 2, 3, 4}) {
+      with([&](Plan& p) { p.update_stride = stride; });
+    }
   }
   if (free("secondary_shard") && plan.zero == 3 && plan.pp == 1) {
     for (const std::int64_t ranks :

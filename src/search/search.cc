@@ -411,7 +411,7 @@ class Search {
   }
 
   std::optional<std::pair<Plan, Evaluated>> best_neighbour(const Plan& plan, const Evaluated& now) {
-    const std::vector<Plan> all = neighbours(plan, scenario_, space_);
+    std::vector<Plan> all = neighbours(plan, scenario_, space_);
     std::vector<std::optional<Evaluated>> found(all.size());
     parallel_for(all.size(), threads_, [&](std::size_t k) {
       if (stopped() || !is_valid(all[k])) return;

@@ -49,10 +49,13 @@ MemoryReport memory(const MemoryInputs& in) {
   out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
-  if (in.optimizer_outside) {
+  if (in.optimizer_outside > 0) {
     // Shards of the gradients leave as they are reduced.
-    out.optimizer_states = 0;
-    if (in.zero >= 2) out.gradients = 0;
+    const auto kept = [&](ByteCount bytes) {
+      return whole(static_cast<double>(bytes) * (1 - in.optimizer_outside));
+    };
+    out.optimizer_states = kept(out.optimizer_states);
+    if (in.zero >= 2) out.gradients = kept(out.gradients);
   }
   out.optimizer_states += whole(in.tables.optimizer_state.value());
   out.activations = whole(in.activations.value());
@@ -60,7 +63,7 @@ MemoryReport memory(const MemoryInputs& in) {
   // When the optimizer step begins, no activations are left, but fp32 copies of narrower gradients
   // are made.
   const double copies =
-      facts.fp32_gradient_copies && accumulated < kFp32 && !master && !in.optimizer_outside
+      facts.fp32_gradient_copies && accumulated < kFp32 && !master && in.optimizer_outside == 0
           ? kFp32 * (in.zero >= 1 ? owned : all)
           : 0;
   double transient = in.transient.value();

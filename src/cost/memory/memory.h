@@ -70,8 +70,8 @@ struct MemoryInputs {
   Bytes separate;  // other large transients, each at a moment of its own
   Bytes buffers;   // of the framework, from the allocator
   int communicators = 0;
-  // What lies outside: states of the optimizer with the gradients it owns, weights.
-  bool optimizer_outside = false;
+  // What lies outside: the part of the optimizer's states, with the gradients that it owns; weights.
+  double optimizer_outside = 0;
   bool weights_outside = false;
   double secondary_bytes = 0;  // of a second copy of the weights, of one parameter of the rank
   MemoryFacts facts;
