@@ -44,6 +44,16 @@ std::string documents_note(const PredictedStep& step) {
       rows->unevenness(attention, step.costs.cache->rows(step.plan())));
 }
 
+// What becomes of tokens that experts have no room for; empty if there are none.
+std::string dropped_note(const PredictedStep& step) {
+  const ExpertBalance balance = balance_of_experts(step.model(), step.training(), step.plan());
+  if (!(balance.dropped > 0)) return "";
+  return fmt::format(
+      "{:.3g} % of the tokens that are sent to experts are dropped there: they leave as they came; "
+      "MFU and tokens/s count them",
+      100 * balance.dropped);
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e) {
@@ -93,7 +103,8 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                       name_of(scenario.cluster, site)));
     }
   }
-  for (std::string note : {attention_note(step, e), documents_note(step), learning_note(plan)}) {
+  for (std::string note :
+       {attention_note(step, e), documents_note(step), dropped_note(step), learning_note(plan)}) {
     if (!note.empty()) out.push_back(std::move(note));
   }
   return out;

@@ -119,6 +119,18 @@ Result<void> read_documents(Training& training) {
   return {};
 }
 
+// Likewise the file of the tokens of experts.
+Result<void> read_expert_load(ExpertLoad& load) {
+  if (load.file.empty()) return {};
+  if (!load.tokens.empty()) {
+    return bad_input("both tokens of experts and a file of them are given", "", "one of the two");
+  }
+  ORRERY_TRY(const std::string text, read_file(load.file));
+  ORRERY_TRY(load.tokens, read_expert_tokens(text, load.file));
+  load.file.clear();
+  return {};
+}
+
 }  // namespace
 
 Result<Model> read_based_model(Document document, const Catalog& catalog) {
@@ -212,6 +224,8 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
                read<Training>(Document{document.name + ": training", *training}));
     ORRERY_RETURN_IF_ERROR(at(place(document, *training, "training.documents"),
                               read_documents(out.scenario.training)));
+    ORRERY_RETURN_IF_ERROR(at(place(document, *training, "training.expert_load"),
+                              read_expert_load(out.scenario.training.expert_load)));
   }
   if (const Value* workload = document.root.find("workload")) {
     ORRERY_TRY(out.scenario.training.workload,

@@ -17,6 +17,7 @@ class Strategies {
 
   std::vector<Derivation> all() {
     documents();
+    experts();
     context();
     offload();
     compression();
@@ -53,6 +54,21 @@ class Strategies {
                                 division.replicas, division.together, division.pieces),
                     fmt::format("{:.3f}", rows->unevenness(attention, division)),
                     "lower/document_rows.h"});
+  }
+
+  void experts() {
+    const ExpertLoad& load = step_.training().expert_load;
+    if (load == ExpertLoad{} || step_.model().experts == 0) return;
+    const ExpertBalance balance = balance_of_experts(step_.model(), step_.training(), plan_);
+    out_.push_back(
+        {"expert_imbalance",
+         "ep x tokens that the experts of the busiest rank take x (1 + sqrt(2 ln ep / its rows)), "
+         "at "
+         "most the capacity factor",
+         fmt::format("{} experts and {} copies on ep {}, {}; {:.3g} % of the tokens are dropped",
+                     step_.model().experts, plan_.redundant_experts, plan_.ep,
+                     to_text(plan_.expert_placement), 100 * balance.dropped),
+         fmt::format("{:.4g} times the mean", balance.busiest), "lower/expert_balance.h"});
   }
 
   // Of one layer's forward.
@@ -230,38 +246,41 @@ std::vector<Derivation> strategy_derivations(const PredictedStep& step) {
 
 std::string learning_note(const Plan& plan) {
   std::string out;
+  const auto add = [&](std::string_view note) {
+    out += (out.empty() ? "" : "; ") + std::string(note);
+  };
+  if (plan.dispatch == ExpertDispatch::two_level) {
+    add("tokens choose a node and then an expert in it, by two routers instead of one: what that "
+        "changes in learning is not predicted (SMILE, arXiv 2212.05191, reports none)");
+  }
+  if (plan.overlap.host_update) {
+    add("blocks are updated before the norm of all gradients is known: gradients are not clipped "
+        "by it");
+  }
   if (plan.gradient_code != GradientCode::none) {
-    out =
-        "what coded gradients change in learning is not predicted: 8-bit gradients (arXiv "
+    add("what coded gradients change in learning is not predicted: 8-bit gradients (arXiv "
         "1511.04561) and TernGrad (arXiv 1705.07878) report the accuracy of exact ones on AlexNet, "
-        "TernGrad up to 2 % less on GoogLeNet; neither trained language models";
+        "TernGrad up to 2 % less on GoogLeNet; neither trained language models");
   }
   if (plan.averaging != Averaging::all) {
-    out += std::string(out.empty() ? "" : "; ") +
-           "how many more steps a model needs whose copies average with neighbours alone is not "
-           "predicted: arXiv 2410.11998 reports the loss of synchronous training at equal steps";
+    add("how many more steps a model needs whose copies average with neighbours alone is not "
+        "predicted: arXiv 2410.11998 reports the loss of synchronous training at equal steps");
   } else if (plan.quadratic.steps > 0) {
-    out += std::string(out.empty() ? "" : "; ") +
-           fmt::format(
-               "the step is the mean over a run in which copies average every {:.3g} steps; "
-               "how many steps a model needs that way is not predicted: arXiv 2310.14423 "
-               "reports 0.8 to 1.2 points more accuracy of ViT-B at equal steps",
-               mean_local_steps(plan));
+    add(fmt::format(
+        "the step is the mean over a run in which copies average every {:.3g} steps; "
+        "how many steps a model needs that way is not predicted: arXiv 2310.14423 "
+        "reports 0.8 to 1.2 points more accuracy of ViT-B at equal steps",
+        mean_local_steps(plan)));
   } else if (plan.local_steps > 1) {
-    out +=
-        std::string(out.empty() ? "" : "; ") +
-        fmt::format(
-            "the step is the mean of {} local ones and their average; how many more steps a model "
-            "needs "
-            "that way is not predicted: DiLoCo (arXiv 2311.08105) reports the perplexity of "
-            "synchronous "
-            "training with 8 copies that average every 500 steps",
-            plan.local_steps);
+    add(fmt::format(
+        "the step is the mean of {} local ones and their average; how many more steps a model "
+        "needs that way is not predicted: DiLoCo (arXiv 2311.08105) reports the perplexity of "
+        "synchronous training with 8 copies that average every 500 steps",
+        plan.local_steps));
   }
   if (plan.quantized_weights || plan.quantized_gradients) {
-    out += std::string(out.empty() ? "" : "; ") +
-           "what quantised weights or gradients change in learning is not predicted: ZeRO++ (arXiv "
-           "2306.10209) shows its loss beside that of ZeRO-3";
+    add("what quantised weights or gradients change in learning is not predicted: ZeRO++ (arXiv "
+        "2306.10209) shows its loss beside that of ZeRO-3");
   }
   return out;
 }

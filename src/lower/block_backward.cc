@@ -31,7 +31,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
       return;
     case OperatorKind::grouped_gemm: {
       const double groups = std::max(1.0, extent(op.groups));
-      const double m = extent(op.m) / groups;
+      const double m = rows_of_expert(op);
       cast(out, op, extent(op.m) * extent(op.n), category);
       out.compute(op.name, category, product(op, m, extent(op.k), extent(op.n), groups));
       if (part == Part::both && has_weight_gradient(op)) {

@@ -323,7 +323,7 @@ class BlockLowering {
         const double groups = std::max(1.0, extent(op.groups));
         cast(out, op, extent(op.m) * extent(op.k), category);
         out.compute(op.name, category,
-                    product(op, extent(op.m) / groups, extent(op.n), extent(op.k), groups));
+                    product(op, rows_of_expert(op), extent(op.n), extent(op.k), groups));
         return;
       }
       case OperatorKind::batched_gemm:
@@ -493,9 +493,12 @@ class BlockLowering {
   void exchange_tokens(PassBuilder& out, const Operator& op, Way way, Beside beside) {
     const double rows = extent(op.rows) / std::max(1, s_.binding.etp);
     const Bytes payload = activation_bytes(rows, extent(op.width));
-    Communication tokens = token_communication(block_, op, s_, way);
-    tokens.exposed = exchange_share_;
-    const auto exchange = out.transfer(name_of(way), StepStream::ep, Category::exposed_ep, tokens);
+    std::optional<NodeIndex> exchange;
+    for (Communication& tokens : token_communications(block_, op, s_, way)) {
+      tokens.exposed = exchange_share_;
+      const auto sent = out.transfer(name_of(way), StepStream::ep, Category::exposed_ep, tokens);
+      if (sent) exchange = sent;
+    }
     beside();
     out.wait_for(exchange);
     if (s_.binding.etp > 1) {
@@ -506,6 +509,12 @@ class BlockLowering {
     }
   }
 
+  // Filled up to the multiple that the software's kernels want: of rows that end anywhere, half of
+  // it more.
+  [[nodiscard]] double rows_of_expert(const Operator& op) const {
+    const auto multiple = static_cast<double>(s_.costs.software.expert_row_multiple);
+    return extent(op.m) / std::max(1.0, extent(op.groups)) + (multiple - 1) / 2;
+  }
   [[nodiscard]] double weights(const Operator& op) const {
     return extent(op.k) * extent(op.n) *
            (op.kind == OperatorKind::grouped_gemm ? extent(op.groups) : 1);
@@ -515,9 +524,10 @@ class BlockLowering {
            (halved() || microbatches(s_.training, s_.plan) > 1);
   }
   [[nodiscard]] Kernel weight_gradient(const Operator& op) const {
-    const double groups =
-        op.kind == OperatorKind::grouped_gemm ? std::max(1.0, extent(op.groups)) : 1;
-    Kernel kernel = product(op, extent(op.k), extent(op.n), extent(op.m) / groups, groups);
+    const bool grouped = op.kind == OperatorKind::grouped_gemm;
+    const double groups = grouped ? std::max(1.0, extent(op.groups)) : 1;
+    Kernel kernel = product(op, extent(op.k), extent(op.n),
+                            grouped ? rows_of_expert(op) : extent(op.m), groups);
     if (accumulates(GradientAccumulation::in_product)) {
       const Bytes more = 2 * element_size(s_.training.gradients) - element();
       kernel.bytes = more * (kExposedAccumulation * weights(op));

@@ -39,8 +39,8 @@ std::string_view name_of(Way way) {
   return "";
 }
 
-Communication token_communication(const Block& block, const Operator& op,
-                                  const BlockSetting& setting, Way way) {
+std::vector<Communication> token_communications(const Block& block, const Operator& op,
+                                                const BlockSetting& setting, Way way) {
   const Binding& b = setting.binding;
   const double rows = size(op.rows, b) / std::max(1, b.etp);
   const bool away = way == Way::tokens_out || way == Way::gradients_out;
@@ -50,11 +50,18 @@ Communication token_communication(const Block& block, const Operator& op,
   Communication out{.collective = CollectiveKind::all_to_all,
                     .group = index(StepGroup::expert),
                     .payload = row * rows};
-  if (setting.plan.dispatch != ExpertDispatch::all_to_all) {
+  if (setting.plan.dispatch == ExpertDispatch::two_level) {
+    Communication inside = out;
+    inside.group = index(StepGroup::expert_node);
+    out.group = index(StepGroup::expert_peers);
+    if (away) return {out, inside};
+    return {inside, out};
+  }
+  if (setting.plan.dispatch == ExpertDispatch::deduplicated) {
     const double top_k = top_k_of(op);
     out.tokens = TokenExchange{rows / top_k, row, top_k, experts_of(block), away, limit_of(op)};
   }
-  return out;
+  return {out};
 }
 
 OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting) {
@@ -65,8 +72,14 @@ OperatorWork permutation_work(const Block& block, const Operator& op, const Bloc
   if (setting.plan.dispatch == ExpertDispatch::deduplicated) {
     return {1 + distinct_units(ranks, experts, top_k, limit_of(op)) / top_k, 1};
   }
-  if (experts <= ranks) return {1 + 1 / top_k, 1};
-  return {3 + 1 / top_k, 2};
+  OperatorWork out{1 + 1 / top_k, 1};
+  const auto sort = [&] {
+    out.passes += 2;
+    ++out.kernels;
+  };
+  if (experts > ranks) sort();
+  if (setting.plan.dispatch == ExpertDispatch::two_level) sort();
+  return out;
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 //   all_to_all           one copy an expert          1 + 1/k, and 2 more where a rank holds several
 //                                                    experts: what arrives is sorted once more
 //   deduplicated         one copy a rank and a node  1 + D/k
+//   two_level            one copy an expert, twice   2 more than all_to_all
 //
 // k experts of a token lie on D ranks (cost/collective/token_exchange.h). A pass reads or writes
 // each routed row once: to send a token away it is read (1/k) and written for each expert (1);
@@ -17,10 +18,14 @@
 // that of the operands of the products, before the exchange instead of behind it.
 // Where a model's routing is limited to some groups of its experts (num_groups, top_groups), a token
 // reaches fewer ranks and nodes (cost/collective/token_exchange.h).
+// In two levels (SMILE, arXiv 2212.05191 s.3.1) tokens first go to the rank at the same place of
+// their expert's node, are sorted, and go on inside the node; back in the reverse order. Each of n
+// nodes of m ranks takes n - 1 and m - 1 messages of a rank instead of n m - 1.
 // Not modelled: padding of each expert's rows, synchronising calls of the host that read counts.
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "lower/block_cost.h"
 #include "lower/operator_work.h"
@@ -32,9 +37,9 @@ namespace orrery {
 enum class Way { tokens_out, tokens_back, gradients_out, gradients_back };
 std::string_view name_of(Way way);
 
-// Of `op`, a dispatch or combine of `block`.
-Communication token_communication(const Block& block, const Operator& op,
-                                  const BlockSetting& setting, Way way);
+// Of `op`, a dispatch or combine of `block`: one after the other.
+std::vector<Communication> token_communications(const Block& block, const Operator& op,
+                                                const BlockSetting& setting, Way way);
 OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting);
 
 }  // namespace orrery

@@ -35,8 +35,11 @@ struct Case {
     return permutation_work(block(), dispatch(), setting()).passes;
   }
   [[nodiscard]] double seconds(Way way) const {
-    return price(token_communication(block(), dispatch(), setting(), way), layout.ep, costs)
-        .value();
+    Seconds sum;
+    for (const Communication& c : token_communications(block(), dispatch(), setting(), way)) {
+      sum += price(c, layout.groups, costs);
+    }
+    return sum.value();
   }
   Model model;
   Cluster cluster;
@@ -60,6 +63,29 @@ TEST(ExpertExchange, OneCopyARankTakesLessThanOneAnExpert) {
     EXPECT_LT(Case("ep=32,dispatch=deduplicated").seconds(way), Case("ep=32").seconds(way));
     EXPECT_EQ(Case("ep=1").seconds(way), 0) << name_of(way);
   }
+}
+
+// In two levels a rank sends its tokens to 7 of 8 nodes and to 7 of 8 ranks of its node, sorted in
+// between, instead of to 63 of 64 ranks.
+TEST(ExpertExchange, TwoLevelsCrossTheNetworkOnceAndTheNodeOnce) {
+  const Case two("ep=64,dispatch=two-level");
+  EXPECT_NEAR(two.passes(), 3 + 1.0 / 6, 1e-12);
+  EXPECT_NEAR(Case("ep=32,dispatch=two-level").passes(), 5 + 1.0 / 6, 1e-12);
+  const auto out =
+      token_communications(two.block(), two.dispatch(), two.setting(), Way::tokens_out);
+  ASSERT_EQ(out.size(), 2);
+  EXPECT_EQ(out[0].group, index(StepGroup::expert_peers));
+  EXPECT_EQ(out[1].group, index(StepGroup::expert_node));
+  EXPECT_EQ(two.layout.ep_peers.size, 8);
+  EXPECT_EQ(two.layout.ep_node.size, 8);
+  EXPECT_EQ(two.layout.ep_node.members.front(), 8);
+  const auto back =
+      token_communications(two.block(), two.dispatch(), two.setting(), Way::tokens_back);
+  EXPECT_EQ(back[0].group, out[1].group);
+  EXPECT_EQ(back[0].payload, out[0].payload);
+  // Inside one node the second level is all there is.
+  EXPECT_NEAR(Case("ep=8,dispatch=two-level").seconds(Way::tokens_out),
+              Case("ep=8").seconds(Way::tokens_out), 1e-12);
 }
 
 TEST(ExpertExchange, NamesEachWay) {

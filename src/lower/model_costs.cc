@@ -56,6 +56,16 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   return a;
 }
 
+ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan) {
+  if (model.experts == 0) return {};
+  const bool sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
+  const auto etp = static_cast<double>(std::max<std::int64_t>(1, plan.etp));
+  const double rows = static_cast<double>(plan.micro_batch * training.sequence_length) /
+                      static_cast<double>(plan.cp) * static_cast<double>(model.experts_of_a_token) *
+                      etp / static_cast<double>(sequence_parallel ? plan.tp : 1);
+  return expert_balance(training.expert_load, plan, model.experts, rows);
+}
+
 Binding binding(const Model& model, const Training& training, const Plan& plan) {
   Binding b;
   b.micro_batch = static_cast<double>(plan.micro_batch);
@@ -67,15 +77,10 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   b.etp = static_cast<int>(std::max<std::int64_t>(1, plan.etp));
   // A recommendation model has no sequence to divide.
   b.sequence_parallel = plan.tp > 1 && plan.sequence_parallel && model.tables == 0;
-  if (model.experts > 0 && plan.ep > 1) {
-    // Busiest of ep ranks under random uniform routing: 1 + sqrt(2 ln ep / mean) with mean the rows
-    // of one rank: the leading term of the expected maximum of Gaussian loads, a slight
-    // overestimate.
-    const double rows = b.micro_batch * b.sequence_length / b.cp *
-                        static_cast<double>(model.experts_of_a_token) * b.etp /
-                        (b.sequence_parallel ? b.tp : 1);
-    b.expert_imbalance =
-        1 + std::sqrt(2 * std::log(static_cast<double>(plan.ep)) / std::max(1.0, rows));
+  if (model.experts > 0) {
+    b.expert_imbalance = balance_of_experts(model, training, plan).busiest;
+    b.expert_copies =
+        1 + static_cast<double>(plan.redundant_experts) / static_cast<double>(model.experts);
   }
   return b;
 }
@@ -209,6 +214,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.overlap.expert_batches),
              static_cast<std::int64_t>(plan.dispatch),
              static_cast<std::int64_t>(plan.dispatch_format),
+             static_cast<std::int64_t>(plan.expert_placement),
+             plan.redundant_experts,
              static_cast<std::int64_t>(plan.table_sharding),
              plan.towers,
              static_cast<std::int64_t>(plan.codec),
@@ -223,6 +230,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.cp_heads);
   append(key, groups.cp_ring);
   append(key, groups.ep);
+  append(key, groups.ep_node);
   append(key, groups.etp);
   append(key, groups.tower);
   append(key, groups.expert_shard);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lower/block_cost.h"
+#include "lower/expert_balance.h"
 #include "schedule/in_flight.h"
 #include "schedule/schedule.h"
 
@@ -82,6 +83,9 @@ class CostCache {
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
 };
+
+// How unevenly the plan's ranks work on the routed tokens.
+ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan);
 
 // What the plan binds the symbols of the model's operators to.
 Binding binding(const Model& model, const Training& training, const Plan& plan);

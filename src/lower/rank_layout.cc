@@ -131,6 +131,10 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t tower = ranks_of_tower(plan, domain.front());
   add("tower", out.tower, taken(pool, etp, tower));
   add("tower peers", out.tower_peers, taken(pool, etp * tower, plan.ep / tower));
+  const std::int64_t near = std::max(1, out.ep.members.front());
+  const std::int64_t in_node = plan.ep % near == 0 ? near : 1;
+  add("experts of a node", out.ep_node, taken(pool, etp, in_node));
+  add("peers of nodes", out.ep_peers, taken(pool, etp * in_node, plan.ep / in_node));
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride - first_rank;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride - first_rank;

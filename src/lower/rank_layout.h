@@ -35,8 +35,10 @@ enum class StepGroup : std::uint8_t {
   secondary_peers,        // of `replicas`, one rank of each of these groups
   tower,                  // of the ranks that share tables, those of one tower, or of one node
   tower_peers,            // one of each tower, at the same place
+  expert_node,            // of `expert`, those of one node
+  expert_peers,           // one of each node, at the same place
 };
-inline constexpr std::size_t kStepGroups = 18;
+inline constexpr std::size_t kStepGroups = 20;
 inline GroupIndex index(StepGroup group) { return GroupIndex(static_cast<std::size_t>(group)); }
 
 // `size` ranks, each `stride` after the one before.
@@ -50,6 +52,7 @@ struct RankLayout {
   GroupShape cp_heads, cp_ring;  // of cp, by head_ranks and ring_ranks of the plan
   GroupShape etp, ep;
   GroupShape tower, tower_peers;  // of ep
+  GroupShape ep_node, ep_peers;   // of ep
   GroupShape dense_shard;         // ranks among which a dense parameter's state is divided
   GroupShape secondary;           // of dense_shard, by the plan's secondary_shard or by nodes
   GroupShape dense_outer;         // copies of that shard (HSDP); size 1 otherwise

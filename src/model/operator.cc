@@ -18,7 +18,7 @@ double along(LogicalAxis axis, const Binding& b) {
     case LogicalAxis::sequence:
       return b.sequence_parallel ? b.tp : 1;
     case LogicalAxis::experts:
-      return b.ep;
+      return b.ep / b.expert_copies;
     case LogicalAxis::expert_ffn:
       return b.etp;
   }

@@ -51,6 +51,7 @@ struct Binding {
   int etp = 1;
   bool sequence_parallel = false;
   double expert_imbalance = 1;  // rows on the busiest rank over the mean
+  double expert_copies = 1;     // experts that all ranks hold over those of the model
 };
 
 // The size of a dimension on one rank; not rounded (a cost model rounds where hardware does).

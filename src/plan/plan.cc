@@ -51,6 +51,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
           .optional<&Plan::dispatch>("how tokens travel to their experts")
           .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
+          .optional<&Plan::expert_placement>("which experts a rank holds")
+          .optional<&Plan::redundant_experts>("copies of popular experts beside all experts")
           .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
           .optional<&Plan::context_parallel>("how attention gets the whole sequence")
           .optional<&Plan::ulysses>(
@@ -114,7 +116,8 @@ const Fields<Training>& fields_of(const Training*) {
           .optional<&Training::moments>("number format of the optimizer's moments")
           .optional<&Training::dropout>(
               "dropout on the residual branches and on attention probabilities")
-          .optional<&Training::documents>("the documents that rows are made of");
+          .optional<&Training::documents>("the documents that rows are made of")
+          .optional<&Training::expert_load>("how tokens choose their experts");
   return kTable;
 }
 

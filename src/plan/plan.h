@@ -17,6 +17,7 @@
 #include "model/division.h"
 #include "model/workload.h"
 #include "plan/documents.h"
+#include "plan/expert_load.h"
 #include "plan/recompute_modules.h"
 #include "units/number_format.h"
 
@@ -44,8 +45,9 @@ enum class Optimizer { adamw, sgd };
 // Where something lies outside the accelerators: in host memory, or on the node's storage.
 enum class Offload { none, cpu, nvme };
 // How tokens travel to their experts: one copy for each expert by the library's all-to-all, or one
-// for each rank, and over the network for each node, that holds any (DeepEP, HybridEP).
-enum class ExpertDispatch { all_to_all, deduplicated };
+// for each rank, and over the network for each node, that holds any (DeepEP, HybridEP); or first
+// among the ranks at the same place of each node, then inside the nodes (SMILE, arXiv 2212.05191).
+enum class ExpertDispatch { all_to_all, deduplicated, two_level };
 template <>
 inline constexpr char kWordSeparator<ExpertDispatch> = '-';  // "all-to-all"
 // What replicas send each other of their gradients: the gradients, 8 bits of each (arXiv
@@ -62,6 +64,10 @@ inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
 // computing of the other: half of its sequences (Domino, arXiv 2409.15241), or half of every
 // sequence (ISO, arXiv 2409.11155).
 enum class Halves { none, batch, sequence };
+
+// Which experts a rank holds: neighbours by their number, or a part of the popular and of the
+// unpopular ones (lower/expert_balance.h).
+enum class ExpertPlacement { numbered, balanced };
 
 // Which transfers run beside computation instead of between it.
 struct Overlap {
@@ -113,7 +119,9 @@ struct Plan {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   // In which tokens and gradients are sent to their experts; their results return in 16 bits.
   NumberFormat dispatch_format = NumberFormat::bf16;
-  bool sequence_parallel = true;  // matters only if tp > 1
+  ExpertPlacement expert_placement = ExpertPlacement::numbered;
+  std::int64_t redundant_experts = 0;  // copies of popular experts beside all experts (EPLB)
+  bool sequence_parallel = true;       // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
   std::int64_t ulysses = 0;  // of cp, the ranks that exchange heads; 0: all if all-to-all, else 1
   ContextBalance context_balance = ContextBalance::zigzag;
@@ -176,8 +184,9 @@ struct Training {
   Optimizer optimizer = Optimizer::adamw;
   NumberFormat gradients = NumberFormat::fp32;  // accumulated and reduced in this format
   NumberFormat moments = NumberFormat::fp32;    // of the optimizer; fp8: 8-bit (arXiv 2110.02861)
-  bool dropout = false;      // on the residual branches and on the attention's probabilities
-  Documents documents = {};  // that rows are made of; none stated: every row is one
+  bool dropout = false;         // on the residual branches and on the attention's probabilities
+  Documents documents = {};     // that rows are made of; none stated: every row is one
+  ExpertLoad expert_load = {};  // how tokens choose their experts; none stated: evenly
   bool operator==(const Training&) const = default;
 };
 const Fields<Training>& fields_of(const Training*);

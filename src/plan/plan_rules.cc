@@ -53,6 +53,9 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"zero", plan.zero, 0, 3},
                        {"shard_group", plan.shard_group, 0, kMaxDegree},
                        {"secondary_shard", plan.secondary_shard, 0, kMaxDegree},
+                       {"redundant_experts", plan.redundant_experts, 0, kMostExperts},
+                       {"prefetch", plan.prefetch, 0, kMostPrefetched},
+                       {"update_stride", plan.update_stride, 0, kMaxDegree},
                        {"local_steps", plan.local_steps, 1, kMaxDegree},
                        {"quadratic.steps", plan.quadratic.steps, 0, kMaxDegree},
                        {"gradient_bucket_mib", plan.gradient_bucket_mib, 0, kMaxDegree},
@@ -189,9 +192,31 @@ Reasons tables(const JudgedPlan& judged) {
 }
 
 Reasons token_dispatch(const JudgedPlan& judged) {
-  if (judged.plan.dispatch == ExpertDispatch::all_to_all || judged.model.experts > 0) return {};
-  return {fmt::format("dispatch={} needs experts; {} has none", to_text(judged.plan.dispatch),
-                      judged.model.name)};
+  const Plan& plan = judged.plan;
+  Reasons out = expert_load_problems(judged.training.expert_load, judged.model);
+  const auto needs_experts = [&](bool stated, const std::string& what) {
+    if (!stated || judged.model.experts > 0) return;
+    out.push_back(what + " needs experts; " + judged.model.name + " has none");
+  };
+  needs_experts(plan.dispatch != ExpertDispatch::all_to_all,
+                fmt::format("dispatch={}", to_text(plan.dispatch)));
+  needs_experts(plan.expert_placement != ExpertPlacement::numbered,
+                fmt::format("expert_placement={}", to_text(plan.expert_placement)));
+  if (plan.redundant_experts == 0) return out;
+  needs_experts(true, fmt::format("redundant_experts={}", plan.redundant_experts));
+  if (passes_of(judged.training.workload).backward) {
+    out.push_back(fmt::format(
+        "redundant_experts {}: nothing keeps copies of an expert equal in training; use workload "
+        "forward, or expert_placement=balanced",
+        plan.redundant_experts));
+  }
+  if (plan.redundant_experts % plan.ep != 0) {
+    out.push_back(
+        fmt::format("redundant_experts {} are not a multiple of ep {}, of which each "
+                    "rank holds as many",
+                    plan.redundant_experts, plan.ep));
+  }
+  return out;
 }
 
 // The first and the last virtual stage may hold the embedding and the logits alone.

@@ -34,6 +34,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional<&SoftwareProfile::recompute_stops_early>(
               "full recomputation leaves out the last product of a block")
           .optional<&SoftwareProfile::accumulation>("how gradients of microbatches are added up")
+          .optional<&SoftwareProfile::expert_row_multiple>(
+              "rows of an expert's products are filled up to a multiple of this")
           .optional<&SoftwareProfile::overlaps_input_gradients>(
               "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional<&SoftwareProfile::copies_sequence_shards>(
@@ -76,6 +78,9 @@ Result<SoftwareProfile> read_software(const Document& document) {
     if (stage >= 0 && stage <= 3) continue;
     return bad_input(key + std::to_string(stage) + " is not a ZeRO stage", document.name,
                      "0, 1, 2 or 3");
+  }
+  if (profile.expert_row_multiple < 1 || profile.expert_row_multiple > 4096) {
+    return bad_input("expert_row_multiple is out of range", document.name, "rows, from 1 to 4096");
   }
   if (profile.provenance.source.empty()) {
     return bad_input("provenance.source is empty", document.name,

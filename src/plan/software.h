@@ -110,6 +110,9 @@ struct SoftwareProfile {
   // block's last product does not run again.
   bool recompute_stops_early = false;
   GradientAccumulation accumulation = GradientAccumulation::in_product;
+  // Rows of each expert's product are filled up to a multiple of this (MegaBlocks: 128, arXiv
+  // 2211.15841 s.5.1; none of ScatterMoE, arXiv 2403.08245).
+  std::int64_t expert_row_multiple = 1;
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;

@@ -434,6 +434,9 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   if (free("etp") && plan.ep > 1) {
     for (const std::int64_t etp : divisors(plan.tp, plan.tp)) with([&](Plan& p) { p.etp = etp; });
   }
+  if (free("expert_placement") && plan.ep > 1 && !scenario.training.expert_load.tokens.empty()) {
+    with([](Plan& p) { p.expert_placement = ExpertPlacement::balanced; });
+  }
   if (free("sequence_parallel") && plan.tp > 1) {
     with([](Plan& p) { p.sequence_parallel = !p.sequence_parallel; });
   }
@@ -560,7 +563,10 @@ std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scena
   if (!all_axes) {
     out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
   }
-  if (scenario.model.experts == 0) std::erase(out, "etp");
+  if (scenario.model.experts == 0) {
+    std::erase(out, "etp");
+    std::erase(out, "expert_placement");
+  }
   if (!scenario.cluster.further_sites.empty()) std::erase(out, "layers");  // evenly and by speed
   std::erase_if(out, [&](const std::string& field) {
     return is_stated(space, field) ||

@@ -69,9 +69,10 @@ bool divides_evenly(const Plan& plan, const Scenario& scenario);
 void measure(const StepCosts& step, Candidate& candidate);
 
 // Fields of a plan that no axis of the space ranges over, but for those that no search tries.
-inline constexpr std::array<std::string_view, 8> kAxesOutsideTheSpace = {
-    "context_placement", "etp",         "group",  "overlap", "secondary_shard",
-    "sequence_parallel", "shard_group", "ulysses"};
+inline constexpr std::array<std::string_view, 11> kAxesOutsideTheSpace = {
+    "context_placement", "etp",      "expert_placement", "group",
+    "overlap",           "prefetch", "secondary_shard",  "sequence_parallel",
+    "shard_group",       "ulysses",  "update_stride"};
 
 // Modules that no plan of the space can have: its plans with selective recomputation take them.
 std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space);
