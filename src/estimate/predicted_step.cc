@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lower/optimal_recompute.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "units/quantity_text.h"
@@ -90,12 +91,18 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
   scenario.training = completed.training;
   ORRERY_TRY(std::shared_ptr<PricedScenario> made, pricing(std::move(scenario)));
   ORRERY_TRY(PredictedStep out, predict(std::move(made), completed.plan));
-  out.defaults = std::move(completed.assumed);
+  out.defaults.insert(out.defaults.begin(), completed.assumed.begin(), completed.assumed.end());
   return out;
 }
 
 Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan) {
   PredictedStep out;
+  if (plan.recompute == Recompute::optimal) {
+    const OptimalRecompute chosen = optimal_recompute(priced->cache, plan);
+    ORRERY_TRY(out, predict(std::move(priced), chosen.plan));
+    out.defaults.push_back(in_words(chosen));
+    return out;
+  }
   out.costs = step_costs(priced->cache, plan);
   out.priced = std::move(priced);
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));

@@ -224,7 +224,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
       const std::size_t run = equal ? (again ? i : i - stage.recomputed) : 1;
       const BlockCost& block = step.block(stage, stage.first_layer + i - 1);
       layer = larger(layer, block);
-      backward(block, again ? MemoryMoment::recomputation : MemoryMoment::backward,
+      const bool whole = again && step.plan.recompute == Recompute::full;
+      backward(block, whole ? MemoryMoment::recomputation : MemoryMoment::backward,
                static_cast<double>(run));
       i -= run;
     }

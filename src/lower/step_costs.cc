@@ -109,11 +109,12 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   const std::vector<Group>& groups = out.layout->groups;
   out.schedule = *find_schedule(plan.schedule);
   const Backward backward = out.schedule->splits_backward ? Backward::split : Backward::fused;
-  const bool some = plan.recompute == Recompute::full && plan.recompute_layers > 0;
-  out.kept = &cache.costs(
-      plan, some || plan.recompute == Recompute::full ? Recompute::none : plan.recompute, backward);
-  out.recomputed =
-      plan.recompute == Recompute::full ? &cache.costs(plan, Recompute::full, backward) : out.kept;
+  ORRERY_INVARIANT(plan.recompute != Recompute::optimal);
+  // Embedding and head follow those layers that are not recomputed as a whole.
+  const bool some = plan.recompute != Recompute::none && plan.recompute_layers > 0;
+  const bool apart = some || plan.recompute == Recompute::full;
+  out.kept = &cache.costs(plan, apart ? Recompute::none : plan.recompute, backward);
+  out.recomputed = apart ? &cache.costs(plan, plan.recompute, backward) : out.kept;
   out.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                static_cast<int>(plan.chunks)};
   out.gradient_bytes = element_size(training.gradients).value();
@@ -142,7 +143,7 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
     stage.layers = static_cast<std::size_t>(layers[s]);
     stage.embedding = s == 0 && !out.schedule->splits_vocabulary;
     stage.head = s + 1 == stage_count && !out.schedule->splits_vocabulary;
-    if (plan.recompute == Recompute::full) {
+    if (apart) {
       stage.recomputed =
           some ? std::min(stage.layers, static_cast<std::size_t>(plan.recompute_layers))
                : stage.layers;

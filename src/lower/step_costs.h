@@ -22,7 +22,7 @@ namespace orrery {
 struct VirtualStage {
   std::size_t first_layer = 0;
   std::size_t layers = 0;
-  std::size_t recomputed = 0;  // of these, from the first, under Recompute::full
+  std::size_t recomputed = 0;  // of these, from the first, where others are not
   bool embedding = false;
   bool head = false;
   std::size_t site = 0;  // of its device, where the pipeline lies across sites that differ

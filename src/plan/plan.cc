@@ -92,7 +92,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::recompute>("activations computed again in the backward")
           .optional<&Plan::recompute_modules>(
               "with selective: parts of a layer; none stated: core_attn")
-          .optional<&Plan::recompute_layers>("with full: layers of each virtual stage; 0: all")
+          .optional<&Plan::recompute_layers>(
+              "layers of each virtual stage that are recomputed; 0: all")
           .optional<&Plan::attention>("attention kernel")
           .optional<&Plan::table_sharding>(
               "how embedding tables are divided, where the model leaves the choice")

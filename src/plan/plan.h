@@ -26,7 +26,8 @@ namespace orrery {
 // The axes of the device mesh, and the order in which they are laid out over ranks.
 enum class MeshAxis { tp, cp, ep, pp, dp };
 
-enum class Recompute { none, selective, alternate, full };
+// optimal: the cheapest of the others that fits into memory (lower/optimal_recompute.h).
+enum class Recompute { none, selective, alternate, full, optimal };
 // What travels so that attention sees the whole sequence: keys and values to every rank, at once or
 // round a ring; or all to all, so that each rank gets all tokens of a part of the heads
 // (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a).
@@ -162,7 +163,7 @@ struct Plan {
   Halves halves = Halves::none;
   Recompute recompute = Recompute::none;
   std::vector<RecomputeModule> recompute_modules;  // with selective; empty: core_attn
-  std::int64_t recompute_layers = 0;  // with full: layers of each virtual stage; 0: all
+  std::int64_t recompute_layers = 0;               // of each virtual stage; 0: all
   AttentionKernel attention = AttentionKernel::library;
   // Of embedding tables, which ep ranks share; all of them if ep is 0.
   TableSharding table_sharding = TableSharding::automatic;  // where the model leaves the choice

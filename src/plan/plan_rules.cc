@@ -336,8 +336,13 @@ Reasons recomputed_layers(const JudgedPlan& judged) {
     out.push_back(fmt::format("recompute_layers {} is more than the model's {} layers",
                               plan.recompute_layers, layer_count(judged.model)));
   }
-  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
-    out.push_back(fmt::format("recompute_layers {} needs recompute=full", plan.recompute_layers));
+  if (plan.recompute_layers > 0 && plan.recompute == Recompute::none) {
+    out.push_back(fmt::format("recompute_layers {} needs recompute=full or selective",
+                              plan.recompute_layers));
+  }
+  if (plan.recompute_layers > 0 && plan.recompute == Recompute::optimal) {
+    out.push_back(fmt::format("recompute_layers {} is what recompute=optimal chooses",
+                              plan.recompute_layers));
   }
   return out;
 }

@@ -307,7 +307,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "local_steps 500 needs several copies of the model: state shard_group, the ranks of one, as "
        "a part of the 16 replicas (dp x cp)"},
       {"recomputed layers", "llama-3-8b", "recompute_layers=3",
-       "recompute_layers 3 needs recompute=full"},
+       "recompute_layers 3 needs recompute=full or selective"},
       {"recomputed modules", "llama-3-8b", "recompute_modules=mlp",
        "recompute_modules mlp needs recompute=selective"},
       {"placement", "llama-3-8b", "placement=tp+cp+pp",

@@ -514,7 +514,7 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       });
     }
   }
-  if (free("recompute_layers") && plan.recompute == Recompute::full) {
+  if (free("recompute_layers") && plan.recompute != Recompute::none) {
     for (const std::int64_t step : {-1, 1}) {
       with([&](Plan& p) {
         p.recompute_layers = std::max<std::int64_t>(0, p.recompute_layers + step);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lower/division_by_speed.h"
+#include "lower/optimal_recompute.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
 #include "plan/completed_plan.h"
@@ -156,6 +157,7 @@ class Search {
       if (!wanted(c)) continue;
       Plan plan = plan_of(c, space_, scenario_.plan, gpus());
       if (!is_valid(plan)) continue;
+      plan = concrete(std::move(plan));
       if (c.by_speed) {
         Plan divided = plan_for(c);
         if (divides_evenly(divided, scenario_) || !is_valid(divided)) continue;
@@ -415,6 +417,7 @@ class Search {
     std::vector<std::optional<Evaluated>> found(all.size());
     parallel_for(all.size(), threads_, [&](std::size_t k) {
       if (stopped() || !is_valid(all[k])) return;
+      all[k] = concrete(std::move(all[k]));
       const StepCosts costs = step_costs(priced_->cache, all[k]);
       Candidate c;
       if (lower_bound(costs).count() >= now.step_ps) return;
@@ -477,8 +480,13 @@ class Search {
     if (i >= fitting_.size()) return improved_[i - fitting_.size()];
     return plan_for(fitting_[i]);
   }
+  // With what recompute=optimal stands for.
+  [[nodiscard]] Plan concrete(Plan plan) const {
+    return plan.recompute == Recompute::optimal ? optimal_recompute(priced_->cache, plan).plan
+                                                : plan;
+  }
   [[nodiscard]] Plan plan_for(const Candidate& c) const {
-    Plan plan = plan_of(c, space_, scenario_.plan, gpus());
+    Plan plan = concrete(plan_of(c, space_, scenario_.plan, gpus()));
     return c.by_speed ? divided_by_speed(step_costs(priced_->cache, plan)) : plan;
   }
 
