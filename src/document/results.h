@@ -6,11 +6,11 @@
 //       "spread", "durations of several events",
 //       field<&Spread::count>("how many"),
 //       nanoseconds<&Spread::total_ns>("total_s", "their sum"),
-//       field("mean_s", "their mean", [](const Spread& s) { return s.mean(); }));
+//       field("mean_s", "their mean", [](auto& s) { return s.mean(); }));
 //   Value document = answer(spread);
 //
 // A key takes a member (and its name, unless another is given), a member function, or a function
-// without captures. What these return may be a bool, number, text, quantity, enum, description with
+// without captures; the table knows the type of the row, which the function leaves open. What these return may be a bool, number, text, quantity, enum, description with
 // fields_of() (written with all its fields), another type with a table, or an optional or range of
 // these. The key contains the unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
 //
@@ -63,6 +63,31 @@ struct ResultField {
 template <class Row, class Context>
 struct FieldOf {
   ResultField field;
+  template <std::same_as<Row>>
+  [[nodiscard]] constexpr FieldOf of() const {
+    return *this;
+  }
+};
+
+// A field for any row.
+struct FieldOfAny {
+  ResultField field;
+  template <class Row>
+  [[nodiscard]] constexpr FieldOf<Row, void> of() const {
+    return {field};
+  }
+};
+
+// A field that is made once the table says what its rows are.
+template <class Make>
+struct OpenField {
+  std::string_view key;
+  std::string_view sentence;
+  Make make;
+  template <class Row>
+  [[nodiscard]] constexpr auto of() const {
+    return make.template operator()<Row>(key, sentence);
+  }
 };
 
 template <class Row, class ContextType, std::size_t N>
@@ -268,10 +293,17 @@ struct EntrySignature<R (L::*)(const T&, E) const> {
 template <class A, class B>
 using OneContext = std::conditional_t<std::is_void_v<A>, B, A>;
 
-template <class F>
+// Of a function whose parameter is a row, or `auto&`.
+template <class F, class Row>
+struct SignatureFor : Signature<decltype(&F::template operator()<const Row>)> {};
+template <class F, class Row>
+  requires requires { &F::operator(); }
+struct SignatureFor<F, Row> : Signature<decltype(&F::operator())> {};
+
+template <class F, class Row>
 decltype(auto) value_of_row(const void* row, const void* context) {
-  using S = Signature<decltype(&F::operator())>;
-  const auto& typed = *static_cast<const typename S::Row*>(row);
+  using S = SignatureFor<F, Row>;
+  const auto& typed = *static_cast<const Row*>(row);
   if constexpr (std::is_void_v<typename S::Context>) {
     return F{}(typed);
   } else {
@@ -288,15 +320,22 @@ decltype(auto) member(const Row& row) {
   }
 }
 
+// The field of a function whose result has the codec `A`.
+template <class F, class Row, class A>
+using FieldFor =
+    FieldOf<Row, OneContext<typename SignatureFor<F, Row>::Context, typename A::Context>>;
+
 template <class F>
 constexpr auto field(std::string_view key, std::string_view sentence, F) {
-  using S = Signature<decltype(&F::operator())>;
-  using A = ResultCodec<typename S::Result>;
-  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
-      {key, sentence, Need::required, &A::shape,
-       [](Value& out, const ResultField& f, const void* row, const void* context) {
-         out.append_member(std::string(f.key), A::write(value_of_row<F>(row, context), context));
-       }}};
+  return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
+                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+                     return FieldFor<F, Row, A>{
+                         {k, s, Need::required, &A::shape,
+                          [](Value& out, const ResultField& f, const void* row, const void* c) {
+                            out.append_member(std::string(f.key),
+                                              A::write(value_of_row<F, Row>(row, c), c));
+                          }}};
+                   }};
 }
 
 // A member, or a member of a member.
@@ -323,30 +362,34 @@ constexpr auto field(std::string_view sentence) {
 // A key that is absent if its optional is empty.
 template <class F>
 constexpr auto optional_field(std::string_view key, std::string_view sentence, F) {
-  using S = Signature<decltype(&F::operator())>;
-  using A = ResultCodec<typename S::Result::value_type>;
-  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
-      {key, sentence, Need::optional, &A::shape,
-       [](Value& out, const ResultField& f, const void* row, const void* context) {
-         const auto& value = value_of_row<F>(row, context);
-         if (value) out.append_member(std::string(f.key), A::write(*value, context));
-       }}};
+  return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
+                     using A = ResultCodec<typename SignatureFor<F, Row>::Result::value_type>;
+                     return FieldFor<F, Row, A>{
+                         {k, s, Need::optional, &A::shape,
+                          [](Value& out, const ResultField& f, const void* row, const void* c) {
+                            const auto& value = value_of_row<F, Row>(row, c);
+                            if (value) out.append_member(std::string(f.key), A::write(*value, c));
+                          }}};
+                   }};
 }
 
 // The keys of another table in place of one key that holds them.
 template <class F>
 constexpr auto fields_within(F) {
-  using S = Signature<decltype(&F::operator())>;
-  using A = ResultCodec<typename S::Result>;
-  return FieldOf<typename S::Row, OneContext<typename S::Context, typename A::Context>>{
-      {.key = {},
-       .sentence = {},
-       .add =
-           [](Value& out, const ResultField&, const void* row, const void* context) {
-             const Value inner = A::write(value_of_row<F>(row, context), context);
-             for (const auto& [key, value] : inner.members()) out.append_member(key, value);
-           },
-       .within = +[]() -> const Description& { return A::shape().map(); }}};
+  return OpenField{{}, {}, []<class Row>(std::string_view, std::string_view) {
+                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+                     return FieldFor<F, Row, A>{
+                         {.key = {},
+                          .sentence = {},
+                          .add =
+                              [](Value& out, const ResultField&, const void* row, const void* c) {
+                                const Value inner = A::write(value_of_row<F, Row>(row, c), c);
+                                for (const auto& [key, value] : inner.members()) {
+                                  out.append_member(key, value);
+                                }
+                              },
+                          .within = +[]() -> const Description& { return A::shape().map(); }}};
+                   }};
 }
 
 // Whole nanoseconds as seconds.
@@ -380,20 +423,18 @@ constexpr auto entry(std::string_view sentence, F) {
 }
 
 // A key that always has this text.
-template <class Row>
 constexpr auto constant(std::string_view key, std::string_view sentence, std::string_view text) {
-  return FieldOf<Row, void>{{key, sentence, Need::required, [] { return ValueShape{}; },
-                             [](Value& out, const ResultField& f, const void*, const void*) {
-                               out.append_member(std::string(f.key),
-                                                 Value::text(std::string(f.constant)));
-                             },
-                             text}};
+  return FieldOfAny{{key, sentence, Need::required, [] { return ValueShape{}; },
+                     [](Value& out, const ResultField& f, const void*, const void*) {
+                       out.append_member(std::string(f.key), Value::text(std::string(f.constant)));
+                     },
+                     text}};
 }
 
 // `schema_version`, the first key of every document.
-template <class Row, std::int64_t kVersion>
+template <std::int64_t kVersion>
 constexpr auto schema_version() {
-  return FieldOf<Row, void>{
+  return FieldOfAny{
       {"schema_version", "changes when a key is removed or changes its meaning", Need::required,
        [] {
          return ValueShape{.kind = ValueShape::Kind::integer, .constant = Value::number(kVersion)};
@@ -410,12 +451,17 @@ struct FirstContext<C, Others...>
     : std::conditional_t<std::is_void_v<C>, FirstContext<Others...>, std::type_identity<C>> {};
 
 template <class Row, class... Contexts>
-constexpr auto table(std::string_view name, std::string_view sentence,
-                     FieldOf<Row, Contexts>... fields) {
+constexpr auto table_of(std::string_view name, std::string_view sentence,
+                        FieldOf<Row, Contexts>... fields) {
   using Context = typename FirstContext<Contexts...>::type;
   static_assert(((std::is_void_v<Contexts> || std::is_same_v<Contexts, Context>) && ...),
                 "all keys of a table need the same context");
   return ResultTable<Row, Context, sizeof...(fields)>{name, sentence, {fields.field...}};
+}
+
+template <class Row, class... Fields>
+constexpr auto table(std::string_view name, std::string_view sentence, Fields... fields) {
+  return table_of<Row>(name, sentence, fields.template of<Row>()...);
 }
 
 // A row as a document, or as a part of one.

@@ -54,19 +54,17 @@ inline constexpr auto kResults<Spread> =
 template <>
 inline constexpr auto kResults<Row> = table<Row>(
     "row", "One kernel.",
-    field("name", "as recorded", [](const Row& r, const Names& n) { return n.texts[r.name]; }),
+    field("name", "as recorded", [](auto& r, const Names& n) { return n.texts[r.name]; }),
     field<&Row::kind>("kind", "what it does"), field<&Row::duration>("duration", "of its calls"),
     field<&Row::duration, &Spread::count>("calls", "how often | in all"),
     field<&Row::share>("share", "null: not known"),
-    optional_field("stage", "of the pipeline", [](const Row& r) { return r.stage; }));
+    optional_field("stage", "of the pipeline", [](auto& r) { return r.stage; }));
 
 template <>
 inline constexpr auto kResults<Report> = table<Report>(
-    "report", "A report.", schema_version<Report, 3>(),
-    constant<Report>("kind", "of document", "test"),
+    "report", "A report.", schema_version<3>(), constant("kind", "of document", "test"),
     field<&Report::step>("step_s", "time of a step"), field<&Report::rows>("rows", "by time"),
-    field("times_s", "by kind",
-          [](const Report& r) { return ByName<Kind, 2, double, 1>{r.times}; }));
+    field("times_s", "by kind", [](auto& r) { return ByName<Kind, 2, double, 1>{r.times}; }));
 
 namespace {
 

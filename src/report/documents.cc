@@ -35,8 +35,8 @@ namespace orrery {
 
 template <>
 inline constexpr auto kResults<Error> = table<Error>(
-    "error", "Why there is no answer.", schema_version<Error, 1>(),
-    constant<Error>("kind", "of document", "error"),
+    "error", "Why there is no answer.", schema_version<1>(),
+    constant("kind", "of document", "error"),
     field<&Error::message>("what is wrong, with the value that is"),
     field<&Error::where>("the file, line, key or option; empty: nowhere in particular"),
     field<&Error::hint>("what to write instead; may be empty"));

@@ -96,14 +96,12 @@ template <>
 inline constexpr auto kResults<CheckedSize> = table<CheckedSize>(
     "checked size", "A payload of a measured collective beside what is expected.",
     field("line", "of the file",
-          [](const CheckedSize& s) { return static_cast<std::int64_t>(s.measured.line); }),
-    field("payload_bytes", "as nccl-tests print it",
-          [](const CheckedSize& s) { return s.measured.payload; }),
-    field("measured_s", "out of place", [](const CheckedSize& s) { return s.measured.time; }),
+          [](auto& s) { return static_cast<std::int64_t>(s.measured.line); }),
+    field("payload_bytes", "as nccl-tests print it", [](auto& s) { return s.measured.payload; }),
+    field("measured_s", "out of place", [](auto& s) { return s.measured.time; }),
     field("in_place_s", "the same in place; null: not measured",
-          [](const CheckedSize& s) { return s.measured.in_place; }),
-    field("wrong_values", "elements with wrong values",
-          [](const CheckedSize& s) { return s.measured.wrong; }),
+          [](auto& s) { return s.measured.in_place; }),
+    field("wrong_values", "elements with wrong values", [](auto& s) { return s.measured.wrong; }),
     field<&CheckedSize::expected>("expected_s", "by the model"),
     field<&CheckedSize::low>("low_s", "healthy systems take less in one of twenty sizes"),
     field<&CheckedSize::high>("high_s", "healthy systems take more in one of twenty sizes"),
@@ -125,8 +123,7 @@ inline constexpr auto kResults<CollectiveCheck> = table<CollectiveCheck>(
     field<&CollectiveCheck::ranks>("ranks", "that took part"),
     field<&CollectiveCheck::nodes>("nodes", "hosts"),
     field<&CollectiveCheck::bus_factor>("bus_factor", "bus bandwidth = factor x payload / time"),
-    field("sick", "a size is slow or has wrong values",
-          [](const CollectiveCheck& c) { return c.sick(); }),
+    field("sick", "a size is slow or has wrong values", [](auto& c) { return c.sick(); }),
     field<&CollectiveCheck::error>("error", "median |ln(measured / expected)|"),
     field<&CollectiveCheck::sizes>("sizes", "in the order of the file"),
     field<&CollectiveCheck::causes>("causes", "the most likely first"));
@@ -134,8 +131,7 @@ inline constexpr auto kResults<CollectiveCheck> = table<CollectiveCheck>(
 template <>
 inline constexpr auto kResults<CheckedCollectives> = table<CheckedCollectives>(
     "collectives", "Measured collectives of a cluster beside what is expected.",
-    schema_version<CheckedCollectives, 1>(),
-    constant<CheckedCollectives>("kind", "what the document is", "check"),
+    schema_version<1>(), constant("kind", "what the document is", "check"),
     field<&CheckedCollectives::cluster>("cluster", "that they are compared with"),
     field<&CheckedCollectives::tests>("tests", "in the order of the file"));
 

@@ -40,20 +40,19 @@ inline constexpr auto kResults<FleetSize> = table<FleetSize>(
     field<&FleetSize::sum, &SizeOutcome::preempted>("preempted", "attempts"),
     field<&FleetSize::sum, &SizeOutcome::second_order>(
         "second_order_preemptions", "by its jobs, to start again after a failure"),
-    field("productive_gpu_hours", "work",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.productive); }),
+    field("productive_gpu_hours", "work", [](auto& s) { return gpu_hours_of(s.sum.productive); }),
     field("rework_gpu_hours", "work since the last checkpoint that was lost",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.rework); }),
+          [](auto& s) { return gpu_hours_of(s.sum.rework); }),
     field("restart_gpu_hours", "starts and restarts",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.restart); }),
+          [](auto& s) { return gpu_hours_of(s.sum.restart); }),
     field("lost_by_rule_gpu_hours", "to failures of its jobs: min(run time, 30 min) x GPUs",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.rule_first); }),
+          [](auto& s) { return gpu_hours_of(s.sum.rule_first); }),
     field("lost_second_order_by_rule_gpu_hours", "the same of the jobs that these preempted",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.rule_second); }),
+          [](auto& s) { return gpu_hours_of(s.sum.rule_second); }),
     field("lost_gpu_hours", "to failures of its jobs: rework and restarts",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.lost_first); }),
+          [](auto& s) { return gpu_hours_of(s.sum.lost_first); }),
     field("lost_second_order_gpu_hours", "the same of the jobs that these preempted",
-          [](const FleetSize& s) { return gpu_hours_of(s.sum.lost_second); }));
+          [](auto& s) { return gpu_hours_of(s.sum.lost_second); }));
 
 template <>
 inline constexpr auto kResults<SchedulerResult> = table<SchedulerResult>(
@@ -69,8 +68,8 @@ inline constexpr auto kResults<SchedulerResult> = table<SchedulerResult>(
 
 template <>
 inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
-    "fleet document", "What a shared cluster yields.", schema_version<FleetForecast, 1>(),
-    field("mix", "name in the catalog", [](const FleetForecast& f) { return f.mix.name; }),
+    "fleet document", "What a shared cluster yields.", schema_version<1>(),
+    field("mix", "name in the catalog", [](auto& f) { return f.mix.name; }),
     field<&FleetForecast::jobs>("list", "file of the jobs; empty: drawn from the mix"),
     field<&FleetForecast::mix, &JobMix::nodes>("nodes", "of the cluster"),
     field<&FleetForecast::mix, &JobMix::gpus_per_node>("gpus_per_node", "of the cluster"),
@@ -80,14 +79,12 @@ inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
     field<&FleetForecast::scheduler>("which order jobs start in"),
     field<&FleetForecast::estimates>("what it is told of run times"),
     field("failures", "name of the failure rates; empty: none",
-          [](const FleetForecast& f) { return f.failures.name; }),
+          [](auto& f) { return f.failures.name; }),
     field<&FleetForecast::restart>("name of the restart times"),
-    field("checkpoint_s", "work between two",
-          [](const FleetForecast& f) { return f.mix.checkpoint; }),
+    field("checkpoint_s", "work between two", [](auto& f) { return f.mix.checkpoint; }),
     field<&FleetForecast::jobs_of_a_seed>("jobs", "submitted, mean of the seeds"),
     field<&FleetForecast::utilisation>("allocated share of the GPU time"),
-    field("published_utilisation", "null: none",
-          [](const FleetForecast& f) { return f.mix.utilisation; }),
+    field("published_utilisation", "null: none", [](auto& f) { return f.mix.utilisation; }),
     field<&FleetForecast::goodput>("productive share of the GPU time"),
     field<&FleetForecast::ettr>("work over time since submission, of the jobs that ended"),
     field<&FleetForecast::queue_s>("mean from submission to the first start"),
@@ -99,7 +96,7 @@ inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
     field<&FleetForecast::lost>("lost_gpu_hours_a_day", "rework and restarts of the same attempts"),
     field<&FleetForecast::second_order>("of it lost by preemptions of requeued jobs"),
     field("published_second_order", "by the rule; null: none",
-          [](const FleetForecast& f) { return f.mix.second_order; }),
+          [](auto& f) { return f.mix.second_order; }),
     field<&FleetForecast::gpu_hours>("of the cluster, of all seeds"),
     field<&FleetForecast::productive>("share of the GPU time: work"),
     field<&FleetForecast::rework>("share: work that was lost"),
@@ -107,10 +104,8 @@ inline constexpr auto kResults<FleetForecast> = table<FleetForecast>(
     field<&FleetForecast::idle>("share: free"),
     field<&FleetForecast::down>("share: nodes in repair"),
     field("ends", "how attempts end, shares",
-          [](const FleetForecast& f) {
-            return EndShares{std::vector<double>(f.ends.begin(), f.ends.end())};
-          }),
-    field("published_ends", "of the mix", [](const FleetForecast& f) { return published_ends(f); }),
+          [](auto& f) { return EndShares{std::vector<double>(f.ends.begin(), f.ends.end())}; }),
+    field("published_ends", "of the mix", [](auto& f) { return published_ends(f); }),
     field<&FleetForecast::sizes>("by size of job"),
     field<&FleetForecast::comparison>("with --compare"),
     field<&FleetForecast::assumed>("sentences"));

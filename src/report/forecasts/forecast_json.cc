@@ -128,26 +128,21 @@ inline constexpr auto kResults<Knob> = table<Knob>(
                           "nothing is doubled"));
 
 template <>
-inline constexpr auto kResults<Probability> =
-    table<Probability>("probability", "How likely the run ends in time.",
-                       field<&Probability::within>("within_s", "the time that was asked for"),
-                       field("probability", "share of the simulated runs",
-                             [](const Probability& p) { return p.share.value; }),
-                       field("low", "lower end of its 95 % interval",
-                             [](const Probability& p) { return p.share.low; }),
-                       field("high", "upper end of its 95 % interval",
-                             [](const Probability& p) { return p.share.high; }));
+inline constexpr auto kResults<Probability> = table<Probability>(
+    "probability", "How likely the run ends in time.",
+    field<&Probability::within>("within_s", "the time that was asked for"),
+    field("probability", "share of the simulated runs", [](auto& p) { return p.share.value; }),
+    field("low", "lower end of its 95 % interval", [](auto& p) { return p.share.low; }),
+    field("high", "upper end of its 95 % interval", [](auto& p) { return p.share.high; }));
 
 template <>
 inline constexpr auto kResults<Affordable> = table<Affordable>(
     "affordable", "How likely the run costs no more.",
     field("budget_dollars", "the amount that was asked for",
-          [](const Affordable& a) { return a.budget.value(); }),
-    field("probability", "share of the simulated runs",
-          [](const Affordable& a) { return a.share.value; }),
-    field("low", "lower end of its 95 % interval", [](const Affordable& a) { return a.share.low; }),
-    field("high", "upper end of its 95 % interval",
-          [](const Affordable& a) { return a.share.high; }));
+          [](auto& a) { return a.budget.value(); }),
+    field("probability", "share of the simulated runs", [](auto& a) { return a.share.value; }),
+    field("low", "lower end of its 95 % interval", [](auto& a) { return a.share.low; }),
+    field("high", "upper end of its 95 % interval", [](auto& a) { return a.share.high; }));
 
 template <>
 inline constexpr auto kResults<LossForecast> = table<LossForecast>(
@@ -161,7 +156,7 @@ inline constexpr auto kResults<LossForecast> = table<LossForecast>(
     field<&LossForecast::cheapest, &Allocation::tokens>("cheapest_tokens",
                                                         "of that loss for the least compute"),
     field("compute_over_cheapest", "6 x parameters x tokens over that of the least compute",
-          [](const LossForecast& l) { return l.run.compute() / l.cheapest.compute(); }),
+          [](auto& l) { return l.run.compute() / l.cheapest.compute(); }),
     field<&LossForecast::batch>("batch_tokens", "of a step"),
     field<&LossForecast::critical>("critical_batch_tokens", "beyond which a batch costs tokens"),
     field<&LossForecast::extra_share>("extra_share", "tokens beyond the law's, for the batch"));
@@ -169,93 +164,84 @@ inline constexpr auto kResults<LossForecast> = table<LossForecast>(
 template <>
 inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     "forecast", "A whole training run.",
-    field("tokens", "of the run; null: steps were given",
-          [](const RunForecast& f) { return f.tokens; }),
+    field("tokens", "of the run; null: steps were given", [](auto& f) { return f.tokens; }),
     field<&RunForecast::steps>("steps", "of the run"),
     field<&RunForecast::step_at>(
         "step_at", "as orrery estimate predicts it, or the mean or p95 of its distribution"),
     field<&RunForecast::step_time>("step_time_s", "of every step of the run; the mean of phases"),
     field<&RunForecast::phases>("one or more"),
     field("step_time_low_s", "lower end of the interval of the step time",
-          [](const RunForecast& f) { return f.step_interval.low; }),
+          [](auto& f) { return f.step_interval.low; }),
     field("step_time_high_s", "upper end of the interval of the step time",
-          [](const RunForecast& f) { return f.step_interval.high; }),
+          [](auto& f) { return f.step_interval.high; }),
     field<&RunForecast::healthy>("healthy_s", "all steps, without a failure or a save"),
-    field("gpus", "accelerators of the job", [](const RunForecast& f) { return f.accelerators; }),
+    field("gpus", "accelerators of the job", [](auto& f) { return f.accelerators; }),
     field<&RunForecast::nodes>("nodes", "of the job"),
-    field("failures", "name of the failure rates",
-          [](const RunForecast& f) { return f.failures.name; }),
+    field("failures", "name of the failure rates", [](auto& f) { return f.failures.name; }),
     field("failures_per_1000_node_days", "of the nodes that were counted",
-          [](const RunForecast& f) { return f.failures.per_1000_node_days; }),
+          [](auto& f) { return f.failures.per_1000_node_days; }),
     field("mean_time_to_failure_s", "of the job; null: it never fails",
-          [](const RunForecast& f) {
+          [](auto& f) {
             return std::isfinite(f.mean_time_to_failure.value())
                        ? std::optional(f.mean_time_to_failure)
                        : std::nullopt;
           }),
-    field("restart", "name of the restart times",
-          [](const RunForecast& f) { return f.restart.name; }),
+    field("restart", "name of the restart times", [](auto& f) { return f.restart.name; }),
     field<&RunForecast::mean_restart>("mean_restart_s",
                                       "from a failure to the next step, loading included"),
-    field("checkpoint_bytes", "of the training state",
-          [](const RunForecast& f) { return f.checkpoint.size; }),
+    field("checkpoint_bytes", "of the training state", [](auto& f) { return f.checkpoint.size; }),
     field<&RunForecast::levels>("checkpoints", "copies in memory first, the storage last"),
     field<&RunForecast::runs>("runs", "simulated"),
     field<&RunForecast::seed>("seed", "of the random numbers"),
-    field("wall_s", "wall-clock time of the run",
-          [](const RunForecast& f) { return row_of(f.wall); }),
+    field("wall_s", "wall-clock time of the run", [](auto& f) { return row_of(f.wall); }),
     field("wall_cdf_s",
           "41 wall-clock times, shortest to longest: from one to the next, 2.5 % of the runs end",
-          [](const RunForecast& f) { return cdf_of(f.walls); }),
+          [](auto& f) { return cdf_of(f.walls); }),
     field("ettr", "effective training time ratio: productive over wall-clock time",
-          [](const RunForecast& f) { return row_of(f.ettr); }),
+          [](auto& f) { return row_of(f.ettr); }),
     field("interruptions", "failures of a run, those during restarts included",
-          [](const RunForecast& f) { return row_of(f.interruptions); }),
+          [](auto& f) { return row_of(f.interruptions); }),
     field<&RunForecast::planned>("planned_interruptions", "mean of the runs"),
     field("badput_s", "where the rest of the mean wall-clock time goes",
-          [](const RunForecast& f) { return LostTime{f.badput}; }),
+          [](auto& f) { return LostTime{f.badput}; }),
     field<&RunForecast::exact_ettr>(
         "closed_form_ettr",
         "from the exact equation of independent failures and blocking saves; null: the run has "
         "others, copies in memory, spares, or evaluations"),
-    optional_field("start", "with --start: the date",
-                   [](const RunForecast& f) {
-                     return f.start ? std::optional(date_text(*f.start)) : std::nullopt;
-                   }),
     optional_field(
-        "by", "with --by: the date",
-        [](const RunForecast& f) { return f.by ? std::optional(date_text(*f.by)) : std::nullopt; }),
+        "start", "with --start: the date",
+        [](auto& f) { return f.start ? std::optional(date_text(*f.start)) : std::nullopt; }),
+    optional_field("by", "with --by: the date",
+                   [](auto& f) { return f.by ? std::optional(date_text(*f.by)) : std::nullopt; }),
     optional_field("in_time", "with --within or --by",
-                   [](const RunForecast& f) {
+                   [](auto& f) {
                      return f.within ? std::optional(Probability{*f.within, f.ends_within})
                                      : std::nullopt;
                    }),
     optional_field("affordable", "with --budget",
-                   [](const RunForecast& f) {
+                   [](auto& f) {
                      return f.budget ? std::optional(Affordable{*f.budget, f.costs_at_most})
                                      : std::nullopt;
                    }),
-    optional_field("loss", "with --loss or --law", [](const RunForecast& f) { return f.loss; }),
-    field(
-        "gpu_hours", "accelerators x wall-clock time",
-        [](const RunForecast& f) { return of_wall(f, [&](Seconds s) { return f.gpu_hours(s); }); }),
-    optional_field(
-        "price", "name in the catalog, or as given; where there is one",
-        [](const RunForecast& f) { return f.price ? std::optional(f.price_name) : std::nullopt; }),
+    optional_field("loss", "with --loss or --law", [](auto& f) { return f.loss; }),
+    field("gpu_hours", "accelerators x wall-clock time",
+          [](auto& f) { return of_wall(f, [&](Seconds s) { return f.gpu_hours(s); }); }),
+    optional_field("price", "name in the catalog, or as given; where there is one",
+                   [](auto& f) { return f.price ? std::optional(f.price_name) : std::nullopt; }),
     optional_field("cost_dollars", "where there is a price",
-                   [](const RunForecast& f) {
+                   [](auto& f) {
                      return f.price ? std::optional(
                                           of_wall(f, [&](Seconds s) { return f.cost(s).value(); }))
                                     : std::nullopt;
                    }),
     optional_field("energy_joules", "where the design power is known",
-                   [](const RunForecast& f) {
+                   [](auto& f) {
                      return f.power ? std::optional(of_wall(
                                           f, [&](Seconds s) { return f.energy(s).value(); }))
                                     : std::nullopt;
                    }),
     optional_field("carbon_kg", "of CO2, where an intensity is given",
-                   [](const RunForecast& f) {
+                   [](auto& f) {
                      return f.carbon ? std::optional(
                                            of_wall(f, [&](Seconds s) { return f.carbon_kg(s); }))
                                      : std::nullopt;
@@ -265,21 +251,19 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
 
 template <>
 inline constexpr auto kResults<ForecastDocument> = table<ForecastDocument>(
-    "forecast document", "A whole training run, forecast.", schema_version<ForecastDocument, 1>(),
-    field("model", "name of the model", [](const ForecastDocument& d) { return d.subject.model; }),
-    field("cluster", "name of the cluster",
-          [](const ForecastDocument& d) { return d.subject.cluster; }),
-    fields_within([](const ForecastDocument& d) -> const RunForecast& { return d.run; }));
+    "forecast document", "A whole training run, forecast.", schema_version<1>(),
+    field("model", "name of the model", [](auto& d) { return d.subject.model; }),
+    field("cluster", "name of the cluster", [](auto& d) { return d.subject.cluster; }),
+    fields_within([](auto& d) -> const RunForecast& { return d.run; }));
 
 template <>
 inline constexpr auto kResults<FaultFit> = table<FaultFit>(
-    "fault fit document", "What a log of faults says of its cluster.",
-    schema_version<FaultFit, 1>(), field<&FaultFit::name>("log", "its file"),
-    field<&FaultFit::days>("days", "of the log"),
+    "fault fit document", "What a log of faults says of its cluster.", schema_version<1>(),
+    field<&FaultFit::name>("log", "its file"), field<&FaultFit::days>("days", "of the log"),
     field<&FaultFit::nodes>("nodes", "of the cluster"),
     field<&FaultFit::faults>("faults", "that began"),
     field("failures_per_1000_node_days", "faults over nodes x days",
-          [](const FaultFit& f) { return f.rates.per_1000_node_days; }),
+          [](auto& f) { return f.rates.per_1000_node_days; }),
     field<&FaultFit::faults_a_day>("faults_a_day", "mean"),
     field<&FaultFit::days_without>("days_without", "share of the days on which none began"),
     field<&FaultFit::dispersion_by_day>("dispersion_by_day",
@@ -297,15 +281,14 @@ inline constexpr auto kResults<FaultFit> = table<FaultFit>(
     field<&FaultFit::nodes_down>("nodes_down", "mean over time"),
     field<&FaultFit::open>("open", "faults that had not ended"),
     field("repair_p10_s", "10 % of the repairs took less; null: none had ended",
-          [](const FaultFit& f) { return repair_quantile(f, 0.1); }),
+          [](auto& f) { return repair_quantile(f, 0.1); }),
     field("repair_p50_s", "median; null: none had ended",
-          [](const FaultFit& f) { return repair_quantile(f, 0.5); }),
+          [](auto& f) { return repair_quantile(f, 0.5); }),
     field("repair_p90_s", "90 % of the repairs took less; null: none had ended",
-          [](const FaultFit& f) { return repair_quantile(f, 0.9); }),
-    field("repair_mean_s", "too low by the faults that had not ended; null: none had",
-          [](const FaultFit& f) {
-            return f.rates.repair ? std::optional(mean_of(*f.rates.repair)) : std::nullopt;
-          }));
+          [](auto& f) { return repair_quantile(f, 0.9); }),
+    field("repair_mean_s", "too low by the faults that had not ended; null: none had", [](auto& f) {
+      return f.rates.repair ? std::optional(mean_of(*f.rates.repair)) : std::nullopt;
+    }));
 
 Value forecast_json(const RunForecast& forecast, const Subject& subject) {
   return answer(ForecastDocument{forecast, subject});

@@ -57,37 +57,37 @@ std::string_view words_of(RunObjective objective) {
 template <>
 inline constexpr auto kResults<RankedRow> = table<RankedRow>(
     "ranked run", "A plan at a size of the run, with what the run gives.",
-    field("gpus", "accelerators of the run", [](const RankedRow& r) { return r.ranked.plan.gpus; }),
+    field("gpus", "accelerators of the run", [](auto& r) { return r.ranked.plan.gpus; }),
     optional_field("spares", "nodes that stand ready, where their number is stated",
-                   [](const RankedRow& r) { return r.ranked.spares; }),
-    field("plan", "the plan", [](const RankedRow& r) { return r.ranked.plan.plan; }),
+                   [](auto& r) { return r.ranked.spares; }),
+    field("plan", "the plan", [](auto& r) { return r.ranked.plan.plan; }),
     field("settings", "what `orrery estimate --plan` takes for it",
-          [](const RankedRow& r) { return plan_settings(r.ranked.plan.plan); }),
+          [](auto& r) { return plan_settings(r.ranked.plan.plan); }),
     field("step_time_s", "as orrery estimate predicts it; the median of the distribution",
-          [](const RankedRow& r) { return r.ranked.plan.step_time; }),
+          [](auto& r) { return r.ranked.plan.step_time; }),
     field("step_p95_s", "of the distribution of the step, which every step of the run takes",
-          [](const RankedRow& r) { return r.ranked.step.p95.value; }),
+          [](auto& r) { return r.ranked.step.p95.value; }),
     field("step_p95_low_s", "lower end of its 95 % interval",
-          [](const RankedRow& r) { return r.ranked.step.p95.low; }),
+          [](auto& r) { return r.ranked.step.p95.low; }),
     field("step_p95_high_s", "upper end of its 95 % interval",
-          [](const RankedRow& r) { return r.ranked.step.p95.high; }),
+          [](auto& r) { return r.ranked.step.p95.high; }),
     field("peak_memory_bytes", "of the worst stage",
-          [](const RankedRow& r) { return r.ranked.plan.peak_memory; }),
-    field("ettr", "mean", [](const RankedRow& r) { return r.ranked.run.ettr.mean; }),
+          [](auto& r) { return r.ranked.plan.peak_memory; }),
+    field("ettr", "mean", [](auto& r) { return r.ranked.run.ettr.mean; }),
     field("tokens_per_second", "goodput: tokens of a step / step_p95_s x ettr",
-          [](const RankedRow& r) { return r.ranked.goodput(); }),
-    field("steps", "of the run", [](const RankedRow& r) { return r.ranked.run.steps; }),
+          [](auto& r) { return r.ranked.goodput(); }),
+    field("steps", "of the run", [](auto& r) { return r.ranked.run.steps; }),
     field("wall_p50_s", "wall-clock time of the median run",
-          [](const RankedRow& r) { return r.ranked.run.wall.p50.value; }),
+          [](auto& r) { return r.ranked.run.wall.p50.value; }),
     field("wall_p95_s", "95 % of the runs take less",
-          [](const RankedRow& r) { return r.ranked.run.wall.p95.value; }),
+          [](auto& r) { return r.ranked.run.wall.p95.value; }),
     optional_field("cost_dollars", "mean, where there is a price",
-                   [](const RankedRow& r) {
+                   [](auto& r) {
                      const RunForecast& f = r.ranked.run;
                      return f.price ? std::optional(f.cost(f.wall.mean).value()) : std::nullopt;
                    }),
     field("change", "of the objective over that of the best run, minus 1",
-          [](const RankedRow& r) { return change(r.ranked, r.result); }));
+          [](auto& r) { return change(r.ranked, r.result); }));
 
 template <>
 inline constexpr auto kResults<SearchedSize> = table<SearchedSize>(
@@ -101,34 +101,30 @@ inline constexpr auto kResults<SearchedSize> = table<SearchedSize>(
 
 template <>
 inline constexpr auto kResults<RunSearchDocument> = table<RunSearchDocument>(
-    "run search document", "The best plans and sizes of a whole run.",
-    schema_version<RunSearchDocument, 1>(),
-    field("model", "name of the model", [](const RunSearchDocument& d) { return d.subject.model; }),
-    field("cluster", "name of the cluster",
-          [](const RunSearchDocument& d) { return d.subject.cluster; }),
+    "run search document", "The best plans and sizes of a whole run.", schema_version<1>(),
+    field("model", "name of the model", [](auto& d) { return d.subject.model; }),
+    field("cluster", "name of the cluster", [](auto& d) { return d.subject.cluster; }),
     field("objective", "what is best: goodput, time-to-train or cost",
-          [](const RunSearchDocument& d) { return d.result.objective; }),
+          [](auto& d) { return d.result.objective; }),
     field("length_given", "false: of a run of 30 days, which is the matter of goodput alone",
-          [](const RunSearchDocument& d) { return d.result.length_given; }),
+          [](auto& d) { return d.result.length_given; }),
     field("runs", "best first, the best ones of every size",
-          [](const RunSearchDocument& d) { return rows_of(d.result); }),
+          [](auto& d) { return rows_of(d.result); }),
     optional_field("shortest_step", "the run of the plan and size with the shortest step_time_s",
-                   [](const RunSearchDocument& d) {
+                   [](auto& d) {
                      return d.result.fastest ? std::optional(RankedRow{*d.result.fastest, d.result})
                                              : std::nullopt;
                    }),
     field("as_good", "sampled plans of the winner's size within the interval of its step_p95_s",
-          [](const RunSearchDocument& d) { return d.result.as_good; }),
-    field("sizes", "largest first", [](const RunSearchDocument& d) { return d.result.sizes; }),
-    field("interrupted", "the best so far",
-          [](const RunSearchDocument& d) { return d.result.interrupted; }),
+          [](auto& d) { return d.result.as_good; }),
+    field("sizes", "largest first", [](auto& d) { return d.result.sizes; }),
+    field("interrupted", "the best so far", [](auto& d) { return d.result.interrupted; }),
     field("assumed", "sentences about the best run",
-          [](const RunSearchDocument& d) {
+          [](auto& d) {
             return d.result.runs.empty() ? std::vector<std::string>()
                                          : d.result.runs.front().run.assumed;
           }),
-    field("elapsed_s", "that the search took",
-          [](const RunSearchDocument& d) { return d.elapsed; }));
+    field("elapsed_s", "that the search took", [](auto& d) { return d.elapsed; }));
 
 namespace {
 

@@ -15,14 +15,13 @@ inline constexpr auto kResults<SizeChoice> = table<SizeChoice>(
     field<&SizeChoice::size, &Allocation::parameters>("parameters", "that the law counts"),
     field<&SizeChoice::size, &Allocation::tokens>("tokens", "of the run"),
     field<&SizeChoice::size, &Allocation::loss>("loss", "nats a token"),
-    field("compute_flops", "6 x parameters x tokens",
-          [](const SizeChoice& c) { return c.size.compute(); }),
+    field("compute_flops", "6 x parameters x tokens", [](auto& c) { return c.size.compute(); }),
     field<&SizeChoice::critical_batch>("critical_batch_tokens",
                                        "beyond which a batch costs tokens"));
 
 template <>
 inline constexpr auto kResults<SizeAnswer> = table<SizeAnswer>(
-    "sizes document", "Which sizes of a model a scaling law says.", schema_version<SizeAnswer, 1>(),
+    "sizes document", "Which sizes of a model a scaling law says.", schema_version<1>(),
     field<&SizeAnswer::law>("name in the catalog"), field<&SizeAnswer::choices>("one or more"),
     field<&SizeAnswer::assumed>("sentences"));
 

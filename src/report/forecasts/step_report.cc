@@ -161,10 +161,9 @@ template <>
 inline constexpr auto kResults<LongerStep> = table<LongerStep>(
     "longer step", "How likely a step takes longer than was asked.",
     field<&LongerStep::than>("than_s", "the time that was asked for"),
-    field("probability", "share of the samples", [](const LongerStep& s) { return s.share.value; }),
-    field("low", "lower end of its 95 % interval", [](const LongerStep& s) { return s.share.low; }),
-    field("high", "upper end of its 95 % interval",
-          [](const LongerStep& s) { return s.share.high; }));
+    field("probability", "share of the samples", [](auto& s) { return s.share.value; }),
+    field("low", "lower end of its 95 % interval", [](auto& s) { return s.share.low; }),
+    field("high", "upper end of its 95 % interval", [](auto& s) { return s.share.high; }));
 
 template <>
 inline constexpr auto kResults<TailShare> = table<TailShare>(
@@ -200,15 +199,15 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
         "by which all times are multiplied, so that the median without slow nodes is step_time_s"),
     field<&StepDistribution::times>("times_s", "of the samples"),
     field("cdf_s", "41 of them, shortest to longest: 2.5 % of the samples lie between two",
-          [](const StepDistribution& d) { return cdf_of(d.sampled); }),
+          [](auto& d) { return cdf_of(d.sampled); }),
     field("step_time_low_s", "lower end of the interval of the prediction",
-          [](const StepDistribution& d) { return d.interval.low; }),
+          [](auto& d) { return d.interval.low; }),
     field("step_time_high_s", "upper end of the interval of the prediction",
-          [](const StepDistribution& d) { return d.interval.high; }),
+          [](auto& d) { return d.interval.high; }),
     field<&StepDistribution::together>("times_with_prediction_error_s",
                                        "of the samples, each off as predictions are"),
     optional_field("longer", "with --exceeds",
-                   [](const StepDistribution& d) {
+                   [](auto& d) {
                      return d.exceeds ? std::optional(LongerStep{*d.exceeds, d.exceeds_share})
                                       : std::nullopt;
                    }),
@@ -220,27 +219,23 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
     field<&StepDistribution::fewer>("fewer_replicas", "empty if there is one replica"),
     field<&StepDistribution::coded>("gradient_coding", "empty where it cannot be predicted"),
     optional_field("moments_p50_s", "the median by moments and Clark's maximum, without samples",
-                   [](const StepDistribution& d) { return d.moments_p50; }),
-    optional_field("moments_p95_s", "p95 in the same way",
-                   [](const StepDistribution& d) { return d.moments_p95; }),
+                   [](auto& d) { return d.moments_p50; }),
+    optional_field("moments_p95_s", "p95 in the same way", [](auto& d) { return d.moments_p95; }),
     field<&StepDistribution::accelerators>("gpus", "accelerators of the job"),
     field<&StepDistribution::lock_step>("lock_step",
                                         "accelerators of a stage that meet in every layer"),
     field<&StepDistribution::replicas>("replicas", "that meet only at the end of a step"),
     field<&StepDistribution::samples>("samples", "drawn"),
     field<&StepDistribution::seed>("seed", "of the random numbers"),
-    field("variability", "name in the catalog",
-          [](const StepDistribution& d) { return d.variability.name; }),
+    field("variability", "name in the catalog", [](auto& d) { return d.variability.name; }),
     field<&StepDistribution::assumed>("assumed", "sentences"));
 
 template <>
 inline constexpr auto kResults<StepDocument> = table<StepDocument>(
-    "forecast step document", "The distribution of the time of a step.",
-    schema_version<StepDocument, 1>(),
-    field("model", "name of the model", [](const StepDocument& d) { return d.subject.model; }),
-    field("cluster", "name of the cluster",
-          [](const StepDocument& d) { return d.subject.cluster; }),
-    fields_within([](const StepDocument& d) -> const StepDistribution& { return d.distribution; }));
+    "forecast step document", "The distribution of the time of a step.", schema_version<1>(),
+    field("model", "name of the model", [](auto& d) { return d.subject.model; }),
+    field("cluster", "name of the cluster", [](auto& d) { return d.subject.cluster; }),
+    fields_within([](auto& d) -> const StepDistribution& { return d.distribution; }));
 
 Value step_distribution_json(const StepDistribution& distribution, const Subject& subject) {
   return answer(StepDocument{distribution, subject});

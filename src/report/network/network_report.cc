@@ -121,8 +121,8 @@ inline constexpr auto kResults<LevelFigures> = table<LevelFigures>(
 
 template <>
 inline constexpr auto kResults<NetworkFigures> = table<NetworkFigures>(
-    "network", "The network of a cluster as a graph.", schema_version<NetworkFigures, 1>(),
-    constant<NetworkFigures>("kind", "what the document is", "network"),
+    "network", "The network of a cluster as a graph.", schema_version<1>(),
+    constant("kind", "what the document is", "network"),
     field<&NetworkFigures::cluster>("cluster", "its name"),
     field<&NetworkFigures::accelerators>("accelerators", "vertices that compute"),
     field<&NetworkFigures::switches>("switches", "all other vertices"),
@@ -147,13 +147,12 @@ inline constexpr auto kResults<AlgorithmTimes> = table<AlgorithmTimes>(
     field<&AlgorithmTimes::busiest_share>("busiest_share",
                                           "of the time in which that link is busy"),
     field("agree", "the closed form and the flows are within 10 %; true where there is none",
-          [](const AlgorithmTimes& a) { return disagreement(a).empty(); }));
+          [](auto& a) { return disagreement(a).empty(); }));
 
 template <>
 inline constexpr auto kResults<CollectiveComparison> = table<CollectiveComparison>(
-    "collective", "A collective by every algorithm that offers it.",
-    schema_version<CollectiveComparison, 1>(),
-    constant<CollectiveComparison>("kind", "what the document is", "collective"),
+    "collective", "A collective by every algorithm that offers it.", schema_version<1>(),
+    constant("kind", "what the document is", "collective"),
     field<&CollectiveComparison::cluster>("cluster", "its name"),
     field<&CollectiveComparison::kind>("collective", "that is compared"),
     field<&CollectiveComparison::ranks>("ranks", "the first of the cluster"),
@@ -161,27 +160,24 @@ inline constexpr auto kResults<CollectiveComparison> = table<CollectiveCompariso
     field<&CollectiveComparison::bus_factor>("bus_factor",
                                              "bus bandwidth = factor x payload / time"),
     field("library_s", "what the communication library takes, by the cost model",
-          [](const CollectiveComparison& c) { return c.library.time; }),
-    field("library_algorithm", "that it chooses",
-          [](const CollectiveComparison& c) { return c.library.algorithm; }),
-    field("library_protocol", "that it chooses",
-          [](const CollectiveComparison& c) { return c.library.protocol; }),
+          [](auto& c) { return c.library.time; }),
+    field("library_algorithm", "that it chooses", [](auto& c) { return c.library.algorithm; }),
+    field("library_protocol", "that it chooses", [](auto& c) { return c.library.protocol; }),
     field<&CollectiveComparison::algorithms>("algorithms", "the fastest by flows first"));
 
 template <>
 inline constexpr auto kResults<SharedJob> = table<SharedJob>(
     "shared job", "A job beside others.",
-    field("name", "of the job", [](const SharedJob& j) { return j.placement.name; }),
+    field("name", "of the job", [](auto& j) { return j.placement.name; }),
     field<&SharedJob::model>("model", "that it trains"),
-    field("accelerators", "that it has",
-          [](const SharedJob& j) { return j.placement.accelerators; }),
-    field("first", "its first accelerator", [](const SharedJob& j) { return j.placement.first; }),
-    field("every", "it has every n-th node", [](const SharedJob& j) { return j.placement.every; }),
+    field("accelerators", "that it has", [](auto& j) { return j.placement.accelerators; }),
+    field("first", "its first accelerator", [](auto& j) { return j.placement.first; }),
+    field("every", "it has every n-th node", [](auto& j) { return j.placement.every; }),
     field<&SharedJob::closed>("closed_form_s",
                               "a step by closed forms, on neighbouring accelerators"),
     field<&SharedJob::alone>("alone_s", "a step by flows, alone on the fabric"),
     field<&SharedJob::shared>("shared_s", "a step beside all others, on average"),
-    field("slow_down", "shared_s / alone_s", [](const SharedJob& j) { return j.slow_down(); }));
+    field("slow_down", "shared_s / alone_s", [](auto& j) { return j.slow_down(); }));
 
 template <>
 inline constexpr auto kResults<JobPair> =
@@ -193,8 +189,8 @@ inline constexpr auto kResults<JobPair> =
 
 template <>
 inline constexpr auto kResults<SharedFabric> = table<SharedFabric>(
-    "shared fabric", "Several jobs on one fabric.", schema_version<SharedFabric, 1>(),
-    constant<SharedFabric>("kind", "what the document is", "cluster"),
+    "shared fabric", "Several jobs on one fabric.", schema_version<1>(),
+    constant("kind", "what the document is", "cluster"),
     field<&SharedFabric::fabric>("fabric", "its name"),
     field<&SharedFabric::jobs>("jobs", "in the order of the file"),
     field<&SharedFabric::pairs>("pairs", "those that slow each other most first"));

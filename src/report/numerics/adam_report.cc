@@ -57,16 +57,16 @@ inline constexpr auto kResults<AdamRow> =
     table<AdamRow>("adam row", "One layer at one step, or one simulation.",
                    field<&AdamRow::layer>("layer, or what is simulated"),
                    field<&AdamRow::at>("step, or the value that simulations differ in"),
-                   fields_within([](const AdamRow& r) { return r.figures; }),
+                   fields_within([](auto& r) { return r.figures; }),
                    field<&AdamRow::expected_update_norm>("closed form; null: none"));
 
 template <>
 inline constexpr auto kResults<AdamStudy> = table<AdamStudy>(
-    "adam", "What Adam makes of gradients.", schema_version<AdamStudy, 1>(),
-    constant<AdamStudy>("kind", "what the document is", "numerics-adam"),
-    field("b1", "decay of the first moment", [](const AdamStudy& s) { return s.settings.b1; }),
-    field("b2", "decay of the second moment", [](const AdamStudy& s) { return s.settings.b2; }),
-    field("eps", "added to the root of v", [](const AdamStudy& s) { return s.settings.eps; }),
+    "adam", "What Adam makes of gradients.", schema_version<1>(),
+    constant("kind", "what the document is", "numerics-adam"),
+    field("b1", "decay of the first moment", [](auto& s) { return s.settings.b1; }),
+    field("b2", "decay of the second moment", [](auto& s) { return s.settings.b2; }),
+    field("eps", "added to the root of v", [](auto& s) { return s.settings.eps; }),
     field<&AdamStudy::rows>("in the order of the text"),
     field<&AdamStudy::remarks>("sentences; warnings first"));
 

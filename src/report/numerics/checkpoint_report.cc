@@ -93,8 +93,7 @@ inline constexpr auto kResults<CheckpointDifference> = table<CheckpointDifferenc
 template <>
 inline constexpr auto kResults<ComparedCheckpoints> = table<ComparedCheckpoints>(
     "compared checkpoints", "Two checkpoints, and references for how far they may be apart.",
-    schema_version<ComparedCheckpoints, 1>(),
-    constant<ComparedCheckpoints>("kind", "what the document is", "numerics-compare"),
+    schema_version<1>(), constant("kind", "what the document is", "numerics-compare"),
     field<&ComparedCheckpoints::difference>("of the two"),
     field<&ComparedCheckpoints::references>("of the first from each reference"));
 

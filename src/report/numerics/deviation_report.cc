@@ -80,7 +80,7 @@ inline constexpr auto kResults<MeasuredDeviation> = table<MeasuredDeviation>(
     "measured deviation", "One way to compute, at one value of what is swept.",
     field<&MeasuredDeviation::variant>("way to compute"),
     field<&MeasuredDeviation::at>("swept value; empty: nothing is swept"),
-    fields_within([](const MeasuredDeviation& m) { return m.deviation; }),
+    fields_within([](auto& m) { return m.deviation; }),
     field<&MeasuredDeviation::expected>("expected_relative_rms", "by theory; null: none"),
     field<&MeasuredDeviation::bits_an_element>("of what is stored, scales included; null: nothing "
                                                "is"));
@@ -88,13 +88,12 @@ inline constexpr auto kResults<MeasuredDeviation> = table<MeasuredDeviation>(
 template <>
 inline constexpr auto kResults<DeviationStudy> = table<DeviationStudy>(
     "deviations", "Deviations of an experiment in narrow formats from golden values.",
-    schema_version<DeviationStudy, 1>(),
-    constant<DeviationStudy>("kind", "what the document is", "numerics"),
+    schema_version<1>(), constant("kind", "what the document is", "numerics"),
     field<&DeviationStudy::experiment>("attention, gemm, allreduce or quantize"),
     field<&DeviationStudy::settings>("what was computed"),
     field<&DeviationStudy::swept>("setting that takes several values; empty: none"),
     field("ulp_of", "format whose units in the last place are counted",
-          [](const DeviationStudy& s) { return to_text(s.ulp_of); }),
+          [](auto& s) { return to_text(s.ulp_of); }),
     field<&DeviationStudy::rows>("in the order of the text"),
     field<&DeviationStudy::remarks>("sentences"));
 

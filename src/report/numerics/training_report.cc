@@ -82,13 +82,11 @@ inline constexpr auto kResults<TrainedPair> = table<TrainedPair>(
 template <>
 inline constexpr auto kResults<TrainingStudy> = table<TrainingStudy>(
     "training", "How far numeric changes move the weights of a small transformer.",
-    schema_version<TrainingStudy, 1>(),
-    constant<TrainingStudy>("kind", "what the document is", "numerics-train"),
+    schema_version<1>(), constant("kind", "what the document is", "numerics-train"),
     field("format", "of attention, and of one whole training",
-          [](const TrainingStudy& s) { return to_text(s.question.format); }),
-    field("tile", "keys of a tile of flash attention",
-          [](const TrainingStudy& s) { return s.question.tile; }),
-    field("steps", "of a training", [](const TrainingStudy& s) { return s.question.steps; }),
+          [](auto& s) { return to_text(s.question.format); }),
+    field("tile", "keys of a tile of flash attention", [](auto& s) { return s.question.tile; }),
+    field("steps", "of a training", [](auto& s) { return s.question.steps; }),
     field<&TrainingStudy::pairs>("by seed, then step"),
     field<&TrainingStudy::first_loss>("after the first step, of each seed"),
     field<&TrainingStudy::last_loss>("after the last step, of each seed"));

@@ -44,19 +44,15 @@ inline constexpr auto kResults<VectorRow> = table<VectorRow>(
     field<&VectorRow::gain>("time of the exchange without over that with it"));
 
 template <>
-inline constexpr auto kResults<VectorStudy> =
-    table<VectorStudy>("vectors", "What error-bounded compression makes of embedding tables.",
-                       schema_version<VectorStudy, 1>(),
-                       constant<VectorStudy>("kind", "what the document is", "numerics-vectors"),
-                       field("iteration", "of the training",
-                             [](const VectorStudy& s) { return s.settings.iteration; }),
-                       field("link_bytes_per_s", "of the exchange",
-                             [](const VectorStudy& s) { return s.settings.link; }),
-                       field("compress_bytes_per_s", "of the codec",
-                             [](const VectorStudy& s) { return s.settings.compress; }),
-                       field("decompress_bytes_per_s", "of its inverse",
-                             [](const VectorStudy& s) { return s.settings.decompress; }),
-                       field<&VectorStudy::rows>("in the order of the file"));
+inline constexpr auto kResults<VectorStudy> = table<VectorStudy>(
+    "vectors", "What error-bounded compression makes of embedding tables.", schema_version<1>(),
+    constant("kind", "what the document is", "numerics-vectors"),
+    field("iteration", "of the training", [](auto& s) { return s.settings.iteration; }),
+    field("link_bytes_per_s", "of the exchange", [](auto& s) { return s.settings.link; }),
+    field("compress_bytes_per_s", "of the codec", [](auto& s) { return s.settings.compress; }),
+    field("decompress_bytes_per_s", "of its inverse",
+          [](auto& s) { return s.settings.decompress; }),
+    field<&VectorStudy::rows>("in the order of the file"));
 
 Value vector_json(const VectorStudy& study) { return answer(study); }
 const Description& vector_document() { return description_of<VectorStudy>(); }

@@ -111,7 +111,7 @@ inline constexpr auto kResults<GenerationPart> = table<GenerationPart>(
     field<&GenerationPart::role>("text encoder, denoiser, control network or decoder"),
     field<&GenerationPart::model>("its name"), field<&GenerationPart::parameters>("of the network"),
     field<&GenerationPart::batch>("samples of one run; with guidance two an image"),
-    field("flops", "of one run, all GPUs", [](const GenerationPart& p) { return p.flops.value(); }),
+    field("flops", "of one run, all GPUs", [](auto& p) { return p.flops.value(); }),
     field<&GenerationPart::times>("how often it runs"),
     field<&GenerationPart::once>("once_s", "one run"),
     field<&GenerationPart::time>("time_s", "all runs"),
@@ -119,9 +119,8 @@ inline constexpr auto kResults<GenerationPart> = table<GenerationPart>(
 
 template <>
 inline constexpr auto kResults<Generation> = table<Generation>(
-    "generation", "An image or video that is made, network by network.",
-    schema_version<Generation, 1>(),
-    constant<Generation>("kind", "what the document is", "generation"),
+    "generation", "An image or video that is made, network by network.", schema_version<1>(),
+    constant("kind", "what the document is", "generation"),
     field<&Generation::model>("the denoiser"), field<&Generation::image>("pixels and frames"),
     field<&Generation::images>("made at once"),
     field<&Generation::steps>("evaluations of the denoiser, without those of guidance"),
@@ -141,15 +140,13 @@ inline constexpr auto kResults<GenerationRow> = table<GenerationRow>(
     field<&GenerationRow::where>("file and line"), field<&GenerationRow::what>("in words"),
     field<&GenerationRow::plan>("in its text form"),
     field<&GenerationRow::measured>("measured_s", "of the image, video or step"),
-    optional_field("predicted_s", "absent: left out",
-                   [](const GenerationRow& r) { return r.predicted; }),
+    optional_field("predicted_s", "absent: left out", [](auto& r) { return r.predicted; }),
     field<&GenerationRow::left_out>("why there is no prediction; empty: there is one"));
 
 template <>
 inline constexpr auto kResults<GenerationErrors> = table<GenerationErrors>(
     "generation errors", "Measured times of images and videos beside their predictions.",
-    schema_version<GenerationErrors, 1>(),
-    constant<GenerationErrors>("kind", "what the document is", "generation-errors"),
+    schema_version<1>(), constant("kind", "what the document is", "generation-errors"),
     field<&GenerationErrors::rows>("in the order of the files"),
     field<&GenerationErrors::predicted>("rows with a prediction"),
     field<&GenerationErrors::median>("median_error", "of absolute relative errors"),

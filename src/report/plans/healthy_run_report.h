@@ -14,22 +14,19 @@ inline constexpr auto kResults<HealthyRun> = table<HealthyRun>(
     "healthy run",
     "A run in which nothing fails; `orrery forecast` adds failures, checkpoints and restarts.",
     optional_field("tokens", "as asked; the last step may pass more",
-                   [](const HealthyRun& r) { return r.tokens; }),
+                   [](auto& r) { return r.tokens; }),
     field<&HealthyRun::steps>("that pass these tokens"),
     field<&HealthyRun::wall>("wall_s", "wall-clock time: steps x step_time_s"),
     field("gpu_hours", "accelerators x wall-clock time",
-          [](const HealthyRun& r) { return r.gpu_hours(r.wall); }),
+          [](auto& r) { return r.gpu_hours(r.wall); }),
+    optional_field("price", "name in the catalog, or as given; where there is one",
+                   [](auto& r) { return r.price ? std::optional(r.price_name) : std::nullopt; }),
+    optional_field("cost_dollars", "where there is a price",
+                   [](auto& r) { return r.price ? std::optional(r.cost(r.wall)) : std::nullopt; }),
     optional_field(
-        "price", "name in the catalog, or as given; where there is one",
-        [](const HealthyRun& r) { return r.price ? std::optional(r.price_name) : std::nullopt; }),
-    optional_field(
-        "cost_dollars", "where there is a price",
-        [](const HealthyRun& r) { return r.price ? std::optional(r.cost(r.wall)) : std::nullopt; }),
-    optional_field("energy_joules", "at the design power, where it is known",
-                   [](const HealthyRun& r) {
-                     return r.power ? std::optional(r.energy(r.wall)) : std::nullopt;
-                   }),
-    optional_field("carbon_kg", "of CO2, where an intensity is given", [](const HealthyRun& r) {
+        "energy_joules", "at the design power, where it is known",
+        [](auto& r) { return r.power ? std::optional(r.energy(r.wall)) : std::nullopt; }),
+    optional_field("carbon_kg", "of CO2, where an intensity is given", [](auto& r) {
       return r.carbon ? std::optional(r.carbon_kg(r.wall)) : std::nullopt;
     }));
 

@@ -22,19 +22,19 @@ inline constexpr auto kResults<AccountedFlag> = table<AccountedFlag>(
 
 template <>
 inline constexpr auto kResults<ImportedLaunch> = table<ImportedLaunch>(
-    "imported launch", "A launch of a framework as a specification.",
-    schema_version<ImportedLaunch, 1>(), constant<ImportedLaunch>("kind", "of document", "import"),
+    "imported launch", "A launch of a framework as a specification.", schema_version<1>(),
+    constant("kind", "of document", "import"),
     field<&ImportedLaunch::framework>("whose files they are, of orrery catalog launch"),
     field<&ImportedLaunch::software>("profile of orrery catalog software"),
     field<&ImportedLaunch::model>("name of the model; imported: described in the specification"),
     field("plan", "what the files say of it, without defaults",
-          [](const ImportedLaunch& l) { return WithoutDefaults<Plan>{l.plan}; }),
+          [](auto& l) { return WithoutDefaults<Plan>{l.plan}; }),
     field("training", "what the files say of it, without defaults",
-          [](const ImportedLaunch& l) { return WithoutDefaults<Training>{l.training}; }),
+          [](auto& l) { return WithoutDefaults<Training>{l.training}; }),
     field<&ImportedLaunch::unsaid>("what the files do not say"),
     field<&ImportedLaunch::flags>("every flag, in the order of the files"),
     field("specification", "for orrery estimate, in YAML",
-          [](const ImportedLaunch& l) { return to_yaml(l.specification); }));
+          [](auto& l) { return to_yaml(l.specification); }));
 
 namespace {
 

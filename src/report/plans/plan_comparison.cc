@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <type_traits>
@@ -125,15 +126,16 @@ std::optional<std::string> asked(const NumberedCell& c, std::string_view axis) {
   return value.empty() ? std::nullopt : std::optional(value);
 }
 
+// A member of the estimate of a cell, or what a function makes of it.
 template <class F>
-auto figure_of(const NumberedCell& c, const F& value)
-    -> std::optional<decltype(value(*c.cell().estimate))> {
-  if (!c.cell().estimate) return std::nullopt;
-  auto figure = value(*c.cell().estimate);
-  if constexpr (std::is_same_v<decltype(figure), double>) {
-    if (!std::isfinite(figure)) return std::nullopt;
+auto figure_of(const NumberedCell& c, const F& value) {
+  std::optional<std::remove_cvref_t<std::invoke_result_t<F, const Estimate&>>> out;
+  if (!c.cell().estimate) return out;
+  out = std::invoke(value, *c.cell().estimate);
+  if constexpr (std::is_same_v<decltype(out), std::optional<double>>) {
+    if (!std::isfinite(*out)) out.reset();
   }
-  return figure;
+  return out;
 }
 
 }  // namespace
@@ -145,16 +147,14 @@ bool fits(const ComparedCell& cell) {
 template <>
 inline constexpr auto kResults<NumberedCell> = table<NumberedCell>(
     "compared cell", "One combination of what is compared.",
-    field("cell", "its number, from 1", [](const NumberedCell& c) { return c.index + 1; }),
-    optional_field("model", "as asked", [](const NumberedCell& c) { return asked(c, "model"); }),
-    optional_field("on", "the cluster, as asked",
-                   [](const NumberedCell& c) { return asked(c, "on"); }),
+    field("cell", "its number, from 1", [](auto& c) { return c.index + 1; }),
+    optional_field("model", "as asked", [](auto& c) { return asked(c, "model"); }),
+    optional_field("on", "the cluster, as asked", [](auto& c) { return asked(c, "on"); }),
     optional_field("workload", "as asked; absent: of the specification, or training",
-                   [](const NumberedCell& c) { return asked(c, "workload"); }),
-    optional_field("software", "as asked",
-                   [](const NumberedCell& c) { return asked(c, "software"); }),
+                   [](auto& c) { return asked(c, "workload"); }),
+    optional_field("software", "as asked", [](auto& c) { return asked(c, "software"); }),
     optional_field("set", "settings that are changed, as asked, with ; between them",
-                   [](const NumberedCell& c) {
+                   [](auto& c) {
                      std::string all;
                      for (std::size_t i = 0; i < c.of.axes.size(); ++i) {
                        if (c.of.axes[i].name != "set") continue;
@@ -165,80 +165,56 @@ inline constexpr auto kResults<NumberedCell> = table<NumberedCell>(
     optional_field("plan",
                    "what `orrery estimate --plan` takes for the plan; of a cell that is "
                    "refused, as asked",
-                   [](const NumberedCell& c) {
+                   [](auto& c) {
                      const auto& e = c.cell().estimate;
                      return e ? std::optional(plan_settings(e->plan)) : asked(c, "plan");
                    }),
-    optional_field("sequence_length", "tokens of a sequence",
-                   [](const NumberedCell& c) {
-                     return figure_of(c,
-                                      [](const Estimate& e) { return e.training.sequence_length; });
-                   }),
-    optional_field("global_batch", "sequences of a step",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.training.global_batch; });
-                   }),
-    optional_field("precision", "of the matrix products",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.training.precision; });
-                   }),
-    optional_field("gpus", "GPUs used",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.gpus; });
-                   }),
+    optional_field(
+        "sequence_length", "tokens of a sequence",
+        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.sequence_length; }); }),
+    optional_field(
+        "global_batch", "sequences of a step",
+        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.global_batch; }); }),
+    optional_field(
+        "precision", "of the matrix products",
+        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.precision; }); }),
+    optional_field("gpus", "GPUs used", [](auto& c) { return figure_of(c, &Estimate::gpus); }),
     optional_field("step_time_s", "time of one step",
-                   [](const NumberedCell& c) {
-                     return figure_of(
-                         c, [](const Estimate& e) { return round_to_picoseconds(e.step_time); });
+                   [](auto& c) {
+                     return figure_of(c, [](auto& e) { return round_to_picoseconds(e.step_time); });
                    }),
     optional_field("step_time_low_s", "lower end of its interval, as of orrery estimate",
-                   [](const NumberedCell& c) {
-                     return figure_of(
-                         c, [](const Estimate& e) { return round_to_picoseconds(e.interval.low); });
+                   [](auto& c) {
+                     return figure_of(c,
+                                      [](auto& e) { return round_to_picoseconds(e.interval.low); });
                    }),
     optional_field("step_time_high_s", "upper end of its interval",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) {
-                       return round_to_picoseconds(e.interval.high);
-                     });
+                   [](auto& c) {
+                     return figure_of(
+                         c, [](auto& e) { return round_to_picoseconds(e.interval.high); });
                    }),
-    optional_field("extrapolates", "no step like this was measured",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.interval.extrapolates; });
-                   }),
+    optional_field(
+        "extrapolates", "no step like this was measured",
+        [](auto& c) { return figure_of(c, [](auto& e) { return e.interval.extrapolates; }); }),
     optional_field("mfu", "model FLOPs utilisation, share of peak",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.mfu; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::mfu); }),
     optional_field("hfu", "the same with recomputation",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.hfu; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::hfu); }),
     optional_field("tokens_per_s", "tokens a second of all GPUs together",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.tokens_per_second; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::tokens_per_second); }),
     optional_field("tokens_per_s_per_gpu", "tokens a second of one GPU",
-                   [](const NumberedCell& c) { return figure_of(c, tokens_per_second_per_gpu); }),
+                   [](auto& c) { return figure_of(c, tokens_per_second_per_gpu); }),
     optional_field("peak_memory_bytes", "expected peak of the fullest stage",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.peak_memory; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::peak_memory); }),
     optional_field("memory_capacity_bytes", "memory of a GPU",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.memory_capacity; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::memory_capacity); }),
     optional_field("verdict", "whether it fits",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.verdict; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::verdict); }),
     optional_field("bottleneck", "what limits the step",
-                   [](const NumberedCell& c) {
-                     return figure_of(c, [](const Estimate& e) { return e.bottleneck; });
-                   }),
+                   [](auto& c) { return figure_of(c, &Estimate::bottleneck); }),
     optional_field("run", "with --tokens: the run if nothing fails",
-                   [](const NumberedCell& c) { return c.cell().run; }),
-    optional_field("reason", "why it is refused or does not fit", [](const NumberedCell& c) {
+                   [](auto& c) { return c.cell().run; }),
+    optional_field("reason", "why it is refused or does not fit", [](auto& c) {
       std::string reason = reason_of(c.cell());
       return reason.empty() ? std::nullopt : std::optional(std::move(reason));
     }));
@@ -246,18 +222,15 @@ inline constexpr auto kResults<NumberedCell> = table<NumberedCell>(
 template <>
 inline constexpr auto kResults<BestCells> = table<BestCells>(
     "best cells", "Numbers of the best cells that fit; of equal ones the first.",
-    optional_field("step_time_s", "shortest", [](const BestCells& b) { return b.number("step"); }),
-    optional_field("mfu", "highest", [](const BestCells& b) { return b.number("MFU"); }),
-    optional_field("tokens_per_s", "most", [](const BestCells& b) { return b.number("tokens/s"); }),
-    optional_field("tokens_per_s_per_gpu", "most",
-                   [](const BestCells& b) { return b.number("per GPU"); }),
-    optional_field("peak_memory_bytes", "least",
-                   [](const BestCells& b) { return b.number("memory"); }),
-    optional_field("wall_s", "shortest run", [](const BestCells& b) { return b.number("run"); }),
-    optional_field("gpu_hours", "fewest", [](const BestCells& b) { return b.number("GPU-hours"); }),
-    optional_field("cost_dollars", "least", [](const BestCells& b) { return b.number("cost"); }),
-    optional_field("energy_joules", "least",
-                   [](const BestCells& b) { return b.number("energy"); }));
+    optional_field("step_time_s", "shortest", [](auto& b) { return b.number("step"); }),
+    optional_field("mfu", "highest", [](auto& b) { return b.number("MFU"); }),
+    optional_field("tokens_per_s", "most", [](auto& b) { return b.number("tokens/s"); }),
+    optional_field("tokens_per_s_per_gpu", "most", [](auto& b) { return b.number("per GPU"); }),
+    optional_field("peak_memory_bytes", "least", [](auto& b) { return b.number("memory"); }),
+    optional_field("wall_s", "shortest run", [](auto& b) { return b.number("run"); }),
+    optional_field("gpu_hours", "fewest", [](auto& b) { return b.number("GPU-hours"); }),
+    optional_field("cost_dollars", "least", [](auto& b) { return b.number("cost"); }),
+    optional_field("energy_joules", "least", [](auto& b) { return b.number("energy"); }));
 
 template <>
 inline constexpr auto kResults<ComparisonAxis> =
@@ -267,12 +240,11 @@ inline constexpr auto kResults<ComparisonAxis> =
 
 template <>
 inline constexpr auto kResults<ComparisonDocument> = table<ComparisonDocument>(
-    "comparison document", "Predicted steps side by side.", schema_version<ComparisonDocument, 1>(),
+    "comparison document", "Predicted steps side by side.", schema_version<1>(),
     field("axes", "what is compared, the last one varying fastest",
-          [](const ComparisonDocument& d) { return d.of.axes; }),
-    field("best", "the best cell of each figure",
-          [](const ComparisonDocument& d) { return BestCells{d.of}; }),
-    field("cells", "every combination", [](const ComparisonDocument& d) {
+          [](auto& d) { return d.of.axes; }),
+    field("best", "the best cell of each figure", [](auto& d) { return BestCells{d.of}; }),
+    field("cells", "every combination", [](auto& d) {
       std::vector<NumberedCell> out;
       for (std::size_t i = 0; i < d.of.cells.size(); ++i) out.push_back({d.of, i});
       return out;

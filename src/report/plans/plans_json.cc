@@ -89,11 +89,10 @@ inline constexpr auto kResults<Breakdown> = table<Breakdown>(
     "Where the time of the critical stage goes, in seconds. Where two things overlap, the time "
     "belongs to computing. The numbers add up to step_time_s exactly (whole picoseconds as "
     "decimals).",
-    field("compute", "computing, by class of operator",
-          [](const Breakdown& b) { return ComputeLines{b}; }),
+    field("compute", "computing, by class of operator", [](auto& b) { return ComputeLines{b}; }),
     entry<Category::recompute>("activations computed again", kLine),
     field("exposed_communication", "communication that nothing computes beside, by mesh axis",
-          [](const Breakdown& b) { return ExposedLines{b}; }),
+          [](auto& b) { return ExposedLines{b}; }),
     entry<Category::bubble>("waiting for other stages to compute", kLine),
     entry<Category::optimizer>("optimizer step", kLine),
     entry<Category::host>("waiting for the host processor", kLine));
@@ -120,30 +119,27 @@ inline constexpr auto kResults<MemoryReport> = table<MemoryReport>(
 template <>
 inline constexpr auto kResults<NumberedStage> = table<NumberedStage>(
     "stage", "One pipeline device.", field<&NumberedStage::number>("stage", "number, from 0"),
-    field("layers", "layers of each chunk", [](const NumberedStage& s) { return s.report.layers; }),
+    field("layers", "layers of each chunk", [](auto& s) { return s.report.layers; }),
     field("forward_s", "forward of one microbatch through all chunks",
-          [](const NumberedStage& s) { return s.report.forward; }),
+          [](auto& s) { return s.report.forward; }),
     field("backward_s", "backward of one microbatch through all chunks",
-          [](const NumberedStage& s) { return s.report.backward; }),
+          [](auto& s) { return s.report.backward; }),
     field("busy_s", "time for which its computing stream is busy in a step",
-          [](const NumberedStage& s) { return s.report.busy; }),
-    field("end_s", "when its last gradient is ready",
-          [](const NumberedStage& s) { return s.report.end; }),
-    field("memory_bytes", "its memory by what takes it",
-          [](const NumberedStage& s) { return s.report.memory; }),
+          [](auto& s) { return s.report.busy; }),
+    field("end_s", "when its last gradient is ready", [](auto& s) { return s.report.end; }),
+    field("memory_bytes", "its memory by what takes it", [](auto& s) { return s.report.memory; }),
     field("memory_moment", "when its memory is fullest",
-          [](const NumberedStage& s) { return s.report.memory.moment; }),
+          [](auto& s) { return s.report.memory.moment; }),
     field("memory_rank_class", "which ranks this is the memory of",
-          [](const NumberedStage& s) { return s.report.memory.rank_class; }),
+          [](auto& s) { return s.report.memory.rank_class; }),
     optional_field("site", "of the cluster, where its sites differ and stages divide them",
-                   [](const NumberedStage& s) {
+                   [](auto& s) {
                      return s.report.site.empty() ? std::nullopt : std::optional(s.report.site);
                    }),
-    optional_field("memory_capacity_bytes", "of its accelerators, where those of sites differ",
-                   [](const NumberedStage& s) {
-                     return s.report.site.empty() ? std::nullopt
-                                                  : std::optional(s.report.memory_capacity);
-                   }));
+    optional_field(
+        "memory_capacity_bytes", "of its accelerators, where those of sites differ", [](auto& s) {
+          return s.report.site.empty() ? std::nullopt : std::optional(s.report.memory_capacity);
+        }));
 
 template <>
 inline constexpr auto kResults<Derivation> = table<Derivation>(
@@ -155,23 +151,21 @@ inline constexpr auto kResults<Derivation> = table<Derivation>(
 template <>
 inline constexpr auto kResults<StepTimeInterval> = table<StepTimeInterval>(
     "interval", "An interval of step times.",
-    field("low", "its lower end, seconds",
-          [](const StepTimeInterval& i) { return round_to_picoseconds(i.low); }),
-    field("high", "its upper end, seconds",
-          [](const StepTimeInterval& i) { return round_to_picoseconds(i.high); }));
+    field("low", "its lower end, seconds", [](auto& i) { return round_to_picoseconds(i.low); }),
+    field("high", "its upper end, seconds", [](auto& i) { return round_to_picoseconds(i.high); }));
 
 template <>
 inline constexpr auto kResults<Estimate> = table<Estimate>(
     "estimate", "One predicted plan: a document of estimate without its heading.",
     optional_field("workload", "what is run, if it is not training",
-                   [](const Estimate& e) {
+                   [](auto& e) {
                      const Workload workload = e.training.workload;
                      return workload == Workload::training ? std::nullopt : std::optional(workload);
                    }),
     field<&Estimate::gpus>("GPUs used"),
     field<&Estimate::microbatches>("microbatches of a step per data-parallel rank"),
     field("step_time_s", "time of one training step",
-          [](const Estimate& e) { return round_to_picoseconds(e.step_time); }),
+          [](auto& e) { return round_to_picoseconds(e.step_time); }),
     field<&Estimate::interval>("step_time_interval_s",
                                "the step time lies within it with the probability interval_level"),
     field<&Estimate::interval, &StepTimeInterval::level>(
@@ -186,12 +180,12 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field("mfu",
           "model FLOPs utilisation, share of peak: forward and backward of every matrix product "
           "and of full attention, with logits, without embedding look-up and recomputation",
-          [](const Estimate& e) { return finite(e.mfu); }),
-    field("hfu", "the same with recomputation", [](const Estimate& e) { return finite(e.hfu); }),
+          [](auto& e) { return finite(e.mfu); }),
+    field("hfu", "the same with recomputation", [](auto& e) { return finite(e.hfu); }),
     field("tflops_per_gpu", "model TFLOP/s per GPU",
-          [](const Estimate& e) { return finite(e.achieved_per_gpu.value() / 1e12); }),
+          [](auto& e) { return finite(e.achieved_per_gpu.value() / 1e12); }),
     field("tokens_per_s", "tokens a second of all GPUs together",
-          [](const Estimate& e) { return finite(e.tokens_per_second); }),
+          [](auto& e) { return finite(e.tokens_per_second); }),
     field<&Estimate::peak_memory>("peak_memory_bytes", "expected peak of the fullest stage"),
     field<&Estimate::peak_memory_stage>("that stage"),
     field<&Estimate::pessimistic_memory>(
@@ -199,7 +193,7 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
         "peak if the allocator gives no cached memory back, of the stage where that is most"),
     field<&Estimate::memory_capacity>("memory_capacity_bytes", "memory of a GPU"),
     field("fits", "false only if the verdict is does-not-fit",
-          [](const Estimate& e) { return e.verdict != Verdict::does_not_fit; }),
+          [](auto& e) { return e.verdict != Verdict::does_not_fit; }),
     field<&Estimate::verdict>("whether it fits"),
     field<&Estimate::bottleneck>("what limits the step, in one sentence"),
     field<&Estimate::critical_stage>("the stage that ends last"),
@@ -207,10 +201,10 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field<&Estimate::plan>("the plan with every default filled in"),
     field<&Estimate::training>("what is trained, with every default filled in"),
     field("numeric_changes", "what the plan computes in other formats than training in bf16",
-          [](const Estimate& e) { return numeric_changes(e.training, e.plan); }),
+          [](auto& e) { return numeric_changes(e.training, e.plan); }),
     field<&Estimate::software>("software profile, an entry of `orrery catalog software`"),
     field("stages", "every pipeline device",
-          [](const Estimate& e) {
+          [](auto& e) {
             std::vector<NumberedStage> out;
             for (const StageReport& s : e.stages) out.push_back({out.size(), s});
             return out;
@@ -221,7 +215,7 @@ template <>
 inline constexpr auto kResults<Subject> = table<Subject>(
     "subject", "", field<&Subject::model>("name of the model"),
     optional_field("adapters", "low-rank adapters, if the model is frozen beside them",
-                   [](const Subject& s) {
+                   [](auto& s) {
                      using Stated = WithoutDefaults<Adapters>;
                      return s.adapters ? std::optional(Stated{*s.adapters}) : std::nullopt;
                    }),
@@ -237,28 +231,27 @@ inline constexpr auto kResults<Sensitivity> = table<Sensitivity>(
     "sensitivity", "The step with 10 % more of one resource.",
     field<&Sensitivity::resource>("which: compute, hbm, scale-up, network, latency"),
     field("step_time_s", "time of one step with more of it",
-          [](const Sensitivity& s) { return round_to_picoseconds(s.step_time); }),
-    field("saved", "share of the step time", [](const Sensitivity& s) { return finite(s.saved); }));
+          [](auto& s) { return round_to_picoseconds(s.step_time); }),
+    field("saved", "share of the step time", [](auto& s) { return finite(s.saved); }));
 
 template <>
 inline constexpr auto kResults<AxisTraffic> = table<AxisTraffic>(
     "axis_traffic", "What one mesh axis sends in a step.",
     field<&AxisTraffic::axis>("the group of ranks: tensor, context, replicas, pipeline, ..."),
-    field("bytes", "of one GPU on average, by fabric level from the inside out",
-          [](const AxisTraffic& a) {
-            std::vector<double> out;
-            for (const Bytes b : a.by_level) out.push_back(b.value());
-            return out;
-          }));
+    field("bytes", "of one GPU on average, by fabric level from the inside out", [](auto& a) {
+      std::vector<double> out;
+      for (const Bytes b : a.by_level) out.push_back(b.value());
+      return out;
+    }));
 
 template <>
 inline constexpr auto kResults<LevelTraffic> =
     table<LevelTraffic>("level_traffic", "What all axes send over one fabric level in a step.",
                         field<&LevelTraffic::level>("name of the level"),
                         field("bytes", "of one GPU on average, that leave a unit below the level",
-                              [](const LevelTraffic& l) { return finite(l.bytes.value()); }),
+                              [](auto& l) { return finite(l.bytes.value()); }),
                         field("use", "share of the step in which they would fill the level",
-                              [](const LevelTraffic& l) { return finite(l.use); }));
+                              [](auto& l) { return finite(l.use); }));
 
 template <>
 inline constexpr auto kResults<StepTraffic> = table<StepTraffic>(
@@ -297,9 +290,8 @@ inline constexpr auto kResults<FormatChoice> = table<FormatChoice>(
     "format choice", "The plan with its products in one format.",
     field<&FormatChoice::format>("of the products"), field<&FormatChoice::chosen>("by the plan"),
     field("step_time_s", "time of one step",
-          [](const FormatChoice& c) { return round_to_picoseconds(c.step_time); }),
-    field("saved", "share of the step time in bf16",
-          [](const FormatChoice& c) { return finite(c.saved); }),
+          [](auto& c) { return round_to_picoseconds(c.step_time); }),
+    field("saved", "share of the step time in bf16", [](auto& c) { return finite(c.saved); }),
     field<&FormatChoice::deviation>("relative_rms", "of a product with K = 4,096"),
     field<&FormatChoice::times_bf16>("the same over that of bf16"),
     field<&FormatChoice::deviation_class>("class", "up to 1/2, 2, 32 times bf16, or more"),
@@ -324,7 +316,7 @@ inline constexpr auto kResults<OperatorShare> = table<OperatorShare>(
 template <>
 inline constexpr auto kResults<LayerAttention> = table<LayerAttention>(
     "layer attention", "What one attention of a layer sees.",
-    field("layer", "its number", [](const LayerAttention& a) { return std::int64_t(a.layer); }),
+    field("layer", "its number", [](auto& a) { return std::int64_t(a.layer); }),
     field<&LayerAttention::block>("kind of layer"), field<&LayerAttention::name>("which one"),
     field<&LayerAttention::queries>("tokens of one sequence"),
     field<&LayerAttention::keys>("tokens that each of them sees"));
@@ -337,63 +329,58 @@ inline constexpr auto kResults<OperatorShares> = table<OperatorShares>(
 
 template <>
 inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
-    "estimate document", "One predicted training step.", schema_version<EstimateDocument, 1>(),
-    fields_within([](const EstimateDocument& d) -> const Subject& { return d.subject; }),
-    fields_within([](const EstimateDocument& d) -> const Estimate& { return d.estimate; }),
+    "estimate document", "One predicted training step.", schema_version<1>(),
+    fields_within([](auto& d) -> const Subject& { return d.subject; }),
+    fields_within([](auto& d) -> const Estimate& { return d.estimate; }),
     optional_field("explain", "with --explain: the derivation of every figure",
-                   [](const EstimateDocument& d) { return d.extras.explained; }),
+                   [](auto& d) { return d.extras.explained; }),
     optional_field("sensitivity", "with --sensitivity: what 10 % more of a resource would gain",
-                   [](const EstimateDocument& d) { return d.extras.sensitivity; }),
+                   [](auto& d) { return d.extras.sensitivity; }),
     optional_field("traffic", "with --traffic: what crosses the network",
-                   [](const EstimateDocument& d) { return d.extras.traffic; }),
+                   [](auto& d) { return d.extras.traffic; }),
     optional_field("network", "with --network flows: communications as flows",
-                   [](const EstimateDocument& d) { return d.extras.flows; }),
+                   [](auto& d) { return d.extras.flows; }),
     optional_field("numerics", "with --numerics: what the plan changes against training in bf16",
-                   [](const EstimateDocument& d) { return d.extras.numerics; }),
+                   [](auto& d) { return d.extras.numerics; }),
     optional_field("run", "with --tokens: the run if nothing fails",
-                   [](const EstimateDocument& d) { return d.extras.run; }),
+                   [](auto& d) { return d.extras.run; }),
     optional_field("by_operator", "with --by operator: where computing goes",
-                   [](const EstimateDocument& d) { return d.extras.operators; }));
+                   [](auto& d) { return d.extras.operators; }));
 
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
     "point", "A plan that no other plan beats in both step time and memory.",
     field("step_time_s", "time of one step",
-          [](const ParetoPoint& p) { return round_to_picoseconds(p.estimate.step_time); }),
-    field("peak_memory_bytes", "expected peak",
-          [](const ParetoPoint& p) { return p.estimate.peak_memory; }),
-    field("mfu", "model FLOPs utilisation",
-          [](const ParetoPoint& p) { return finite(p.estimate.mfu); }),
+          [](auto& p) { return round_to_picoseconds(p.estimate.step_time); }),
+    field("peak_memory_bytes", "expected peak", [](auto& p) { return p.estimate.peak_memory; }),
+    field("mfu", "model FLOPs utilisation", [](auto& p) { return finite(p.estimate.mfu); }),
     field("plan", "the plan; `orrery estimate` gives its stages",
-          [](const ParetoPoint& p) { return p.estimate.plan; }));
+          [](auto& p) { return p.estimate.plan; }));
 
 template <>
 inline constexpr auto kResults<RunnerUpRow> = table<RunnerUpRow>(
     "runner_up", "The best plan with another value on one axis.",
-    field("axis", "field of the plan", [](const RunnerUpRow& r) { return r.runner_up.axis; }),
-    field("winner", "its value in the best plan",
-          [](const RunnerUpRow& r) { return r.runner_up.winner; }),
-    field("other", "its value here", [](const RunnerUpRow& r) { return r.runner_up.other; }),
+    field("axis", "field of the plan", [](auto& r) { return r.runner_up.axis; }),
+    field("winner", "its value in the best plan", [](auto& r) { return r.runner_up.winner; }),
+    field("other", "its value here", [](auto& r) { return r.runner_up.other; }),
     field("step_time_s", "time of one step",
-          [](const RunnerUpRow& r) {
-            return round_to_picoseconds(r.runner_up.best_other.step_time);
-          }),
+          [](auto& r) { return round_to_picoseconds(r.runner_up.best_other.step_time); }),
     field("slowdown", "step time over that of the best plan, minus 1",
-          [](const RunnerUpRow& r) {
+          [](auto& r) {
             const auto& best = r.result.plans;
             return best.empty() ? 0.0 : slowdown(best[0], r.runner_up.best_other);
           }),
     field("peak_memory_bytes", "expected peak",
-          [](const RunnerUpRow& r) { return r.runner_up.best_other.peak_memory; }),
+          [](auto& r) { return r.runner_up.best_other.peak_memory; }),
     field("breakdown_s", "where the time of its critical stage goes",
-          [](const RunnerUpRow& r) { return r.runner_up.best_other.breakdown; }),
-    field("plan", "the plan", [](const RunnerUpRow& r) { return r.runner_up.best_other.plan; }));
+          [](auto& r) { return r.runner_up.best_other.breakdown; }),
+    field("plan", "the plan", [](auto& r) { return r.runner_up.best_other.plan; }));
 
 template <>
 inline constexpr auto kResults<NearMiss> = table<NearMiss>(
     "near_miss", "A plan that does not fit.",
     field("step_time_lower_bound_s", "no step of this plan is shorter",
-          [](const NearMiss& m) { return round_to_picoseconds(m.bound); }),
+          [](auto& m) { return round_to_picoseconds(m.bound); }),
     field<&NearMiss::peak_memory>("peak_memory_bytes", "what it needs"),
     field<&NearMiss::shortfall>("shortfall_bytes", "what it lacks"),
     field<&NearMiss::stage>("its fullest stage"), field<&NearMiss::plan>("the plan"));
@@ -403,30 +390,29 @@ inline constexpr auto kResults<PlanAcrossSites> = table<PlanAcrossSites>(
     "plan_across_sites", "A plan, and what it sends between sites.",
     field<&PlanAcrossSites::name>("what was chosen for the sites, or which axis lies outermost"),
     field("step_time_s", "time of one step",
-          [](const PlanAcrossSites& p) { return round_to_picoseconds(p.estimate.step_time); }),
+          [](auto& p) { return round_to_picoseconds(p.estimate.step_time); }),
     field("bytes_across", "that leave a site in one step, of one GPU on average",
-          [](const PlanAcrossSites& p) { return finite(p.across.value()); }),
+          [](auto& p) { return finite(p.across.value()); }),
     field("peak_memory_bytes", "expected peak of the fullest stage",
-          [](const PlanAcrossSites& p) { return p.estimate.peak_memory; }),
-    field("mfu", "model FLOPs utilisation",
-          [](const PlanAcrossSites& p) { return finite(p.estimate.mfu); }),
-    field("plan", "the plan", [](const PlanAcrossSites& p) { return p.estimate.plan; }));
+          [](auto& p) { return p.estimate.peak_memory; }),
+    field("mfu", "model FLOPs utilisation", [](auto& p) { return finite(p.estimate.mfu); }),
+    field("plan", "the plan", [](auto& p) { return p.estimate.plan; }));
 
 template <>
 inline constexpr auto kResults<LinkChange> =
     table<LinkChange>("link_change", "The best plan where the link between the sites is another.",
                       field<&LinkChange::change>("what is changed"),
                       field("step_time_s", "time of one step",
-                            [](const LinkChange& c) { return round_to_picoseconds(c.step_time); }));
+                            [](auto& c) { return round_to_picoseconds(c.step_time); }));
 
 template <>
 inline constexpr auto kResults<LinkNeeds> = table<LinkNeeds>(
     "link_needs", "What an accelerator keeps under way to fill its part of the link.",
     field<&LinkNeeds::round_trip>("round_trip_s", "of the link"),
     field("rate_bytes_per_s", "of one accelerator of the best plan while it crosses",
-          [](const LinkNeeds& n) { return finite(n.rate.value()); }),
+          [](auto& n) { return finite(n.rate.value()); }),
     field("in_flight_bytes", "rate times round trip",
-          [](const LinkNeeds& n) { return finite(n.in_flight.value()); }));
+          [](auto& n) { return finite(n.in_flight.value()); }));
 
 template <>
 inline constexpr auto kResults<LinkVariation> = table<LinkVariation>(
@@ -451,7 +437,7 @@ inline constexpr auto kResults<AcrossSites> = table<AcrossSites>(
                                                 "its step time in one site"),
     field<&AcrossSites::one_axis>("that plan with one thing chosen for the sites, fastest first"),
     optional_field("together", "these choices combined, where they are a plan that fits",
-                   [](const AcrossSites& a) { return a.together; }),
+                   [](auto& a) { return a.together; }),
     field<&AcrossSites::outermost>("the best plan for each axis across the sites, fastest first"),
     field<&AcrossSites::best>("the best plan of all"),
     field<&AcrossSites::changes>("the best plan over other links"),
@@ -471,48 +457,46 @@ inline constexpr auto kResults<Judged> = table<Judged>(
 
 template <>
 inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
-    "search document", "The best plans of a space.", schema_version<SearchDocument, 1>(),
-    fields_within([](const SearchDocument& d) -> const Subject& { return d.subject; }),
+    "search document", "The best plans of a space.", schema_version<1>(),
+    fields_within([](auto& d) -> const Subject& { return d.subject; }),
     field("considered", "shape-valid plans, each with its own memory and lower bound computed",
-          [](const SearchDocument& d) { return d.result.considered; }),
+          [](auto& d) { return d.result.considered; }),
     field("too_large", "of these: do not fit in memory",
-          [](const SearchDocument& d) { return d.result.too_large; }),
+          [](auto& d) { return d.result.too_large; }),
     field("bounded", "of these: rejected by the lower bound",
-          [](const SearchDocument& d) { return d.result.bounded; }),
-    field("evaluated", "of these: simulated",
-          [](const SearchDocument& d) { return d.result.evaluated; }),
+          [](auto& d) { return d.result.bounded; }),
+    field("evaluated", "of these: simulated", [](auto& d) { return d.result.evaluated; }),
     field("improved", "simulated beyond these because of --all-axes",
-          [](const SearchDocument& d) { return d.result.improved; }),
+          [](auto& d) { return d.result.improved; }),
     optional_field("judged", "with --python: what its function made of the plans",
-                   [](const SearchDocument& d) { return d.result.judged; }),
+                   [](auto& d) { return d.result.judged; }),
     field("not_searched", "fields of a plan that were neither stated nor searched",
-          [](const SearchDocument& d) { return d.result.not_searched; }),
+          [](auto& d) { return d.result.not_searched; }),
     field("interrupted", "the search was stopped early: these are the best so far",
-          [](const SearchDocument& d) { return d.result.interrupted; }),
+          [](auto& d) { return d.result.interrupted; }),
     field<&SearchDocument::elapsed>("elapsed_s",
                                     "wall-clock time; the one value that may differ between runs"),
-    field("plans", "the best plans, best first",
-          [](const SearchDocument& d) { return d.result.plans; }),
+    field("plans", "the best plans, best first", [](auto& d) { return d.result.plans; }),
     optional_field("runs", "with --tokens: of each of plans, the run if nothing fails",
-                   [](const SearchDocument& d) { return d.extras.runs; }),
+                   [](auto& d) { return d.extras.runs; }),
     field("pareto", "step time against memory, fastest first",
-          [](const SearchDocument& d) {
+          [](auto& d) {
             return std::vector<ParetoPoint>(d.result.pareto.begin(), d.result.pareto.end());
           }),
     field("runners_up", "why the best plan won: the best plan with another value of each axis",
-          [](const SearchDocument& d) {
+          [](auto& d) {
             std::vector<RunnerUpRow> out;
             for (const RunnerUp& r : d.result.runners_up) out.push_back({r, d.result});
             return out;
           }),
     field("near_misses", "plans that might be faster but do not fit",
-          [](const SearchDocument& d) { return d.result.near_misses; }),
+          [](auto& d) { return d.result.near_misses; }),
     field("least_memory", "when nothing fits: the plan that needs least memory",
-          [](const SearchDocument& d) { return d.result.least_memory; }),
+          [](auto& d) { return d.result.least_memory; }),
     optional_field("across_sites", "with --sites: what crosses between the sites",
-                   [](const SearchDocument& d) { return d.extras.sites; }),
+                   [](auto& d) { return d.extras.sites; }),
     optional_field("numerics", "with --numerics: what the best plan changes against bf16",
-                   [](const SearchDocument& d) { return d.extras.numerics; }));
+                   [](auto& d) { return d.extras.numerics; }));
 
 Value estimate_json(const Estimate& estimate, const Subject& subject,
                     const EstimateExtras& extras) {

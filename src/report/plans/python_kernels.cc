@@ -42,27 +42,25 @@ template <>
 inline constexpr auto kResults<AskedKernel> = table<AskedKernel>(
     "kernel", "A kernel whose time a function gives.",
     field("kind", "product, attention or memory: bound by the bytes it moves",
-          [](const AskedKernel& k) { return kind_of(k); }),
-    field("predicted_s", "what the cost model says",
-          [](const AskedKernel& k) { return k.predicted; }),
-    field("accelerator", "its name", [](const AskedKernel& k) { return k.accelerator; }),
-    field("format", "of a product or attention",
-          [](const AskedKernel& k) { return k.kernel.format; }),
-    field("flops", "of all pieces", [](const AskedKernel& k) { return k.kernel.flops; }),
+          [](auto& k) { return kind_of(k); }),
+    field("predicted_s", "what the cost model says", [](auto& k) { return k.predicted; }),
+    field("accelerator", "its name", [](auto& k) { return k.accelerator; }),
+    field("format", "of a product or attention", [](auto& k) { return k.kernel.format; }),
+    field("flops", "of all pieces", [](auto& k) { return k.kernel.flops; }),
     field("bytes", "read and written by one launch; of products, beyond what the shape says",
-          [](const AskedKernel& k) { return k.kernel.bytes / k.kernel.launches; }),
+          [](auto& k) { return k.kernel.bytes / k.kernel.launches; }),
     optional_field("m", "rows of the result", kOfProduct<&GemmShape::m>),
     optional_field("n", "columns of the result", kOfProduct<&GemmShape::n>),
     optional_field("k", "the depth", kOfProduct<&GemmShape::k>),
     optional_field("groups", "independent products in one launch", kOfProduct<&GemmShape::groups>),
     optional_field("accumulates", "adds to a result in fp32", kOfProduct<&GemmShape::accumulates>),
     optional_field("direction", "of attention: forward or backward",
-                   [](const AskedKernel& k) {
+                   [](auto& k) {
                      return kind_of(k) == "attention" ? std::optional(k.kernel.direction)
                                                       : std::nullopt;
                    }),
     optional_field("algorithm", "of attention: unfused, flash-1, ...",
-                   [](const AskedKernel& k) {
+                   [](auto& k) {
                      return kind_of(k) == "attention" ? std::optional(k.kernel.attention)
                                                       : std::nullopt;
                    }),

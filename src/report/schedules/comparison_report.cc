@@ -136,7 +136,7 @@ std::vector<Row> rows_of(const Comparison& c, bool measured) {
 template <>
 inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
     "compared_schedule", "A schedule that was measured.",
-    field("schedule", "name", [](const ComparedSchedule& s) { return s.schedule->name; }),
+    field("schedule", "name", [](auto& s) { return s.schedule->name; }),
     field<&ComparedSchedule::shape, &PipelineShape::chunks>("v", "chunks"),
     field<&ComparedSchedule::fits>("holds no more than the limit"),
     field<&ComparedSchedule::free_copies>("copies to host memory, and no time for that is stated"),
@@ -145,7 +145,7 @@ inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
     field<&ComparedSchedule::makespan>("of the step"),
     field<&ComparedSchedule::idle>("idle_per_device", "mean over devices"),
     field("idle_by_cause", "parts of idle_per_device",
-          [](const ComparedSchedule& s, const Comparison& c) {
+          [](auto& s, const Comparison& c) {
             ByName<IdleCause, kIdleCauses.size(), double> out;
             for (const IdleCause cause : kIdleCauses) {
               out.values.push_back(s.unit.of(s.causes[cause]) / c.request.devices);
@@ -167,30 +167,29 @@ inline constexpr auto kResults<ComparedSchedule> = table<ComparedSchedule>(
 template <>
 inline constexpr auto kResults<MissingSchedule> = table<MissingSchedule>(
     "missing_schedule", "A schedule that does not exist here.",
-    field("schedule", "name", [](const MissingSchedule& s) { return s.of.schedule->name; }),
-    field("v", "chunks", [](const MissingSchedule& s) { return s.of.shape.chunks; }),
-    field("reason", "why it does not exist here",
-          [](const MissingSchedule& s) { return s.of.reason; }));
+    field("schedule", "name", [](auto& s) { return s.of.schedule->name; }),
+    field("v", "chunks", [](auto& s) { return s.of.shape.chunks; }),
+    field("reason", "why it does not exist here", [](auto& s) { return s.of.reason; }));
 
 template <>
 inline constexpr auto kResults<Comparison> = table<Comparison>(
     "comparison", "All pipeline schedules, measured alike.",
-    schema_version<Comparison, kComparisonSchemaVersion>(),
+    schema_version<kComparisonSchemaVersion>(),
     field<&Comparison::request, &ComparisonRequest::devices>("p", "devices"),
     field<&Comparison::request, &ComparisonRequest::microbatches>("m", "microbatches"),
     field("time_unit", "of every time: units of the asker's own, or seconds",
-          [](const Comparison& c) { return c.in_seconds ? UnitOfTimes::s : UnitOfTimes::unit; }),
+          [](auto& c) { return c.in_seconds ? UnitOfTimes::s : UnitOfTimes::unit; }),
     field("memory_limit", "the most a device may hold, in microbatches of its share",
-          [](const Comparison& c) {
+          [](auto& c) {
             const double limit = c.request.memory_limit;
             return std::isfinite(limit) ? std::optional(limit) : std::nullopt;
           }),
     field<&Comparison::left_out>("not_reached",
                                  "schedules left out because the comparison was stopped"),
     field("schedules", "every schedule that was measured, in the order of schedule list",
-          [](const Comparison& c) { return rows_of<ComparedSchedule>(c, true); }),
+          [](auto& c) { return rows_of<ComparedSchedule>(c, true); }),
     field("not_possible", "the others",
-          [](const Comparison& c) { return rows_of<MissingSchedule>(c, false); }));
+          [](auto& c) { return rows_of<MissingSchedule>(c, false); }));
 
 Value comparison_json(const Comparison& c) { return answer(c, c); }
 const Description& comparison_document() { return description_of<Comparison>(); }

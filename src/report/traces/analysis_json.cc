@@ -112,90 +112,83 @@ std::vector<InContext<RankAnalysis, RankContext>> ranks_of(const AnalysisDocumen
 }  // namespace
 
 template <>
-inline constexpr auto kResults<Spread> = table<Spread>(
-    "spread", "statistics of durations", field<&Spread::count>("how many"),
-    nanoseconds<&Spread::total_ns>("total_s", "sum"),
-    field("mean_s", "mean", [](const Spread& r) { return Seconds(r.mean_ns() * 1e-9); }),
-    nanoseconds<&Spread::median_ns>("median_s", "median"),
-    nanoseconds<&Spread::p90_ns>("p90_s", "90th percentile"),
-    nanoseconds<&Spread::least_ns>("least_s", "shortest"),
-    nanoseconds<&Spread::greatest_ns>("greatest_s", "longest"));
+inline constexpr auto kResults<Spread> =
+    table<Spread>("spread", "statistics of durations", field<&Spread::count>("how many"),
+                  nanoseconds<&Spread::total_ns>("total_s", "sum"),
+                  field("mean_s", "mean", [](auto& r) { return Seconds(r.mean_ns() * 1e-9); }),
+                  nanoseconds<&Spread::median_ns>("median_s", "median"),
+                  nanoseconds<&Spread::p90_ns>("p90_s", "90th percentile"),
+                  nanoseconds<&Spread::least_ns>("least_s", "shortest"),
+                  nanoseconds<&Spread::greatest_ns>("greatest_s", "longest"));
 
 template <>
 inline constexpr auto kResults<PartsOf> = table<PartsOf>(
     "breakdown", "parts that add up to total_s",
     field("compute", "a kernel that computes runs",
-          [](const PartsOf& r) { return time_of(r.of.compute_ns); }),
+          [](auto& r) { return time_of(r.of.compute_ns); }),
     field("exposed_communication", "communication runs and nothing computes",
-          [](const PartsOf& r) { return time_of(r.of.exposed_communication_ns); }),
+          [](auto& r) { return time_of(r.of.exposed_communication_ns); }),
     field("exposed_copy", "copies or fills run and no kernel",
-          [](const PartsOf& r) { return time_of(r.of.exposed_copy_ns); }),
+          [](auto& r) { return time_of(r.of.exposed_copy_ns); }),
     field("idle_host_wait", "nothing runs; the next work had not been launched when that began",
-          [](const PartsOf& r) { return time_of(r.of.idle.own_host_wait_ns()); }),
+          [](auto& r) { return time_of(r.of.idle.own_host_wait_ns()); }),
     field("idle_other_process",
           "nothing runs; the next work was launched meanwhile, but another process had the device",
-          [](const PartsOf& r) { return time_of(r.of.idle.other_process_ns); }),
+          [](auto& r) { return time_of(r.of.idle.other_process_ns); }),
     field("idle_kernel_wait", "nothing runs for less than 30 ns",
-          [](const PartsOf& r) { return time_of(r.of.idle.kernel_wait_ns); }),
+          [](auto& r) { return time_of(r.of.idle.kernel_wait_ns); }),
     field("idle_other", "nothing runs although the next work was launched",
-          [](const PartsOf& r) { return time_of(r.of.idle.other_ns); }));
+          [](auto& r) { return time_of(r.of.idle.other_ns); }));
 
 template <>
 inline constexpr auto kResults<TemporalBreakdown> = table<TemporalBreakdown>(
     "time_of_device", "Where the time of a device went.",
     field("window", "what of the recording this is",
-          [](const TemporalBreakdown& r, const RankContext& c) {
-            return window_since(c.origin_ns, r.window);
-          }),
+          [](auto& r, const RankContext& c) { return window_since(c.origin_ns, r.window); }),
     nanoseconds<&TemporalBreakdown::total_ns>("total_s", "length of the window"),
     field("breakdown_s", "parts of the window, which they add up to",
-          [](const TemporalBreakdown& r) { return PartsOf{r}; }),
+          [](auto& r) { return PartsOf{r}; }),
     nanoseconds<&TemporalBreakdown::busy_ns>("busy_s", "anything runs on the device"),
     nanoseconds<&TemporalBreakdown::communication_ns>("communication_s", "communication runs"),
     nanoseconds<&TemporalBreakdown::copy_ns>("copy_s", "copies or fills run"),
     nanoseconds<&TemporalBreakdown::overlapped_ns>("overlapped_s",
                                                    "communication and computing run"),
     field("exposed_compute_s", "computing runs without communication",
-          [](const TemporalBreakdown& r) { return time_of(r.compute_ns - r.overlapped_ns); }));
+          [](auto& r) { return time_of(r.compute_ns - r.overlapped_ns); }));
 
 template <>
 inline constexpr auto kResults<StepAnalysis> = table<StepAnalysis>(
     "step", "one step of the profiler, by its window on the host",
     field<&StepAnalysis::step, &RecordedStep::number>("step", "N of ProfilerStep#N"),
-    fields_within([](const StepAnalysis& r) -> const TemporalBreakdown& { return r.parts; }),
+    fields_within([](auto& r) -> const TemporalBreakdown& { return r.parts; }),
     field("earlier_work_s",
           "of the window, in which work ran that was launched before it; null: no launches are "
           "recorded",
-          [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.earlier_ns)); }),
+          [](auto& r) { return some_if(r.lag.known, time_of(r.lag.earlier_ns)); }),
     field("behind_s",
           "from the end of the window to the end of the last work launched in it; null: no "
           "launches are recorded",
-          [](const StepAnalysis& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
+          [](auto& r) { return some_if(r.lag.known, time_of(r.lag.behind_ns)); }));
 
 template <>
 inline constexpr auto kResults<KernelRow> = table<KernelRow>(
     "kernel", "one name of kernel, copy or fill",
-    field("name", "as recorded",
-          [](const KernelRow& r, const RankContext& c) { return c.text(r.name); }),
+    field("name", "as recorded", [](auto& r, const RankContext& c) { return c.text(r.name); }),
     field<&KernelRow::kind>("what it does"), field<&KernelRow::duration>("durations of its calls"),
     field<&KernelRow::share>("of the summed durations"),
-    field("occupancy", "mean achieved occupancy",
-          [](const KernelRow& r) { return known(r.occupancy); }),
+    field("occupancy", "mean achieved occupancy", [](auto& r) { return known(r.occupancy); }),
     field<&KernelRow::bytes>("of copies and fills, where recorded"),
     field("launched_by", "operator that launches most of its time",
-          [](const KernelRow& r, const RankContext& c) {
-            return some_if(r.caller != 0, c.text(r.caller));
-          }));
+          [](auto& r, const RankContext& c) { return some_if(r.caller != 0, c.text(r.caller)); }));
 
 template <>
 inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
     "operator", "one operator with its shapes",
-    field("name", "of the operator",
-          [](const OperatorRow& r, const RankContext& c) { return c.text(r.name); }),
+    field("name", "of the operator", [](auto& r, const RankContext& c) { return c.text(r.name); }),
     field("shapes", "of its inputs, as recorded",
-          [](const OperatorRow& r, const RankContext& c) { return c.text(r.shapes); }),
+          [](auto& r, const RankContext& c) { return c.text(r.shapes); }),
     field("types", "of its inputs, as recorded",
-          [](const OperatorRow& r, const RankContext& c) { return c.text(r.types); }),
+          [](auto& r, const RankContext& c) { return c.text(r.types); }),
     field<&OperatorRow::host>("durations of its calls on the host"),
     field<&OperatorRow::device>("device time of each call that launched work"),
     nanoseconds<&OperatorRow::direct_ns>("direct_device_s",
@@ -203,43 +196,38 @@ inline constexpr auto kResults<OperatorRow> = table<OperatorRow>(
     nanoseconds<&OperatorRow::own_ns>(
         "own_device_s", "device time that counts for it, so that all work counts once"),
     field<&OperatorRow::launched>("pieces of device work, with those of operators inside"),
-    optional_field("class", "of operator", [](const OperatorRow& r) { return r.operator_class; }),
-    optional_field(
-        "flops", "of all calls that launched work",
-        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.flops); }),
-    optional_field(
-        "bytes", "of all calls that launched work",
-        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.bytes); }),
-    optional_field(
-        "flops_per_s", "achieved",
-        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.flops_rate()); }),
-    optional_field(
-        "bytes_per_s", "achieved",
-        [](const OperatorRow& r) { return some_if(r.operator_class.has_value(), r.bytes_rate()); }),
-    optional_field("of_roofline", "1: as fast as the data sheet allows", [](const OperatorRow& r) {
+    optional_field("class", "of operator", [](auto& r) { return r.operator_class; }),
+    optional_field("flops", "of all calls that launched work",
+                   [](auto& r) { return some_if(r.operator_class.has_value(), r.flops); }),
+    optional_field("bytes", "of all calls that launched work",
+                   [](auto& r) { return some_if(r.operator_class.has_value(), r.bytes); }),
+    optional_field("flops_per_s", "achieved",
+                   [](auto& r) { return some_if(r.operator_class.has_value(), r.flops_rate()); }),
+    optional_field("bytes_per_s", "achieved",
+                   [](auto& r) { return some_if(r.operator_class.has_value(), r.bytes_rate()); }),
+    optional_field("of_roofline", "1: as fast as the data sheet allows", [](auto& r) {
       return some_if(r.operator_class.has_value(), known(r.roofline));
     }));
 
 template <>
 inline constexpr auto kResults<OperatorClasses> = table<OperatorClasses>(
     "device_s_by_class", "Device time by class of operator.",
-    fields_within([](const OperatorClasses& r) -> const ByClass& { return r.by_class; }),
-    field("other", "launched by operators of no class",
-          [](const OperatorClasses& r) { return r.other; }));
+    fields_within([](auto& r) -> const ByClass& { return r.by_class; }),
+    field("other", "launched by operators of no class", [](auto& r) { return r.other; }));
 
 template <>
 inline constexpr auto kResults<OperatorTable> = table<OperatorTable>(
     "operators", "operators",
     field("flops", "of all operators whose work is known, each once",
-          [](const OperatorTable& r) { return r.all.flops; }),
+          [](auto& r) { return r.all.flops; }),
     field("device_s_by_class", "device time by class of operator",
-          [](const OperatorTable& r) {
+          [](auto& r) {
             return OperatorClasses{
                 by_name<RecordedWorkClass, kRecordedWorkClasses>(r.all.by_class_ns),
                 time_of(r.all.other_ns)};
           }),
     field("rows", "most own device time first, at most 1,000",
-          [](const OperatorTable& r) { return first(r.rows, kMostRows); }));
+          [](auto& r) { return first(r.rows, kMostRows); }));
 
 template <>
 inline constexpr auto kResults<DeviceIdle> = table<DeviceIdle>(
@@ -251,38 +239,29 @@ inline constexpr auto kResults<DeviceIdle> = table<DeviceIdle>(
 template <>
 inline constexpr auto kResults<StreamGaps> = table<StreamGaps>(
     "gaps", "Gaps between pieces of work of a stream.",
-    field("host_wait", "the next work had not been launched",
-          [](const StreamGaps& r) { return r.of[0]; }),
-    field("kernel_wait", "less than 30 ns", [](const StreamGaps& r) { return r.of[1]; }),
-    field("other", "launched in time", [](const StreamGaps& r) { return r.of[2]; }));
+    field("host_wait", "the next work had not been launched", [](auto& r) { return r.of[0]; }),
+    field("kernel_wait", "less than 30 ns", [](auto& r) { return r.of[1]; }),
+    field("other", "launched in time", [](auto& r) { return r.of[2]; }));
 
 template <>
 inline constexpr auto kResults<StreamOfRank> = table<StreamOfRank>(
     "stream", "one stream",
     field("device", "ordinal",
-          [](const StreamOfRank& r, const RankContext& c) {
-            return c.trace.lanes[r.row.lane].process;
-          }),
+          [](auto& r, const RankContext& c) { return c.trace.lanes[r.row.lane].process; }),
     field("stream", "number",
-          [](const StreamOfRank& r, const RankContext& c) {
-            return c.trace.lanes[r.row.lane].thread;
-          }),
-    field("work", "kernels, copies and fills", [](const StreamOfRank& r) { return r.row.work; }),
-    field("busy_s", "union of its work",
-          [](const StreamOfRank& r) { return time_of(r.row.busy_ns); }),
-    field("idle", "from its first to its last work",
-          [](const StreamOfRank& r) { return r.row.idle; }),
+          [](auto& r, const RankContext& c) { return c.trace.lanes[r.row.lane].thread; }),
+    field("work", "kernels, copies and fills", [](auto& r) { return r.row.work; }),
+    field("busy_s", "union of its work", [](auto& r) { return time_of(r.row.busy_ns); }),
+    field("idle", "from its first to its last work", [](auto& r) { return r.row.idle; }),
     field("gaps", "gaps between pieces of work, by cause",
-          [](const StreamOfRank& r) { return StreamGaps{r.row.gaps}; }),
-    field("longest_queue", "launched and not begun",
-          [](const StreamOfRank& r) { return r.queue.longest; }),
-    field("mean_queue", "over time", [](const StreamOfRank& r) { return r.queue.mean; }),
+          [](auto& r) { return StreamGaps{r.row.gaps}; }),
+    field("longest_queue", "launched and not begun", [](auto& r) { return r.queue.longest; }),
+    field("mean_queue", "over time", [](auto& r) { return r.queue.mean; }),
     field("full_queue_s", "time with 1024 or more",
-          [](const StreamOfRank& r) { return time_of(r.queue.full_ns); }),
-    field("queue_bin_s", "of queue",
-          [](const StreamOfRank& r) { return time_of(r.series.bin_ns); }),
+          [](auto& r) { return time_of(r.queue.full_ns); }),
+    field("queue_bin_s", "of queue", [](auto& r) { return time_of(r.series.bin_ns); }),
     field("queue", "the longest in equal parts of the time from the device's first to last work",
-          [](const StreamOfRank& r) { return r.series.longest; }));
+          [](auto& r) { return r.series.longest; }));
 
 template <>
 inline constexpr auto kResults<LaunchRow> = table<LaunchRow>(
@@ -296,39 +275,32 @@ inline constexpr auto kResults<LaunchRow> = table<LaunchRow>(
 template <>
 inline constexpr auto kResults<NamedLaunches> = table<NamedLaunches>(
     "call", "Launches by one call of the runtime.",
-    field("name", "of the call",
-          [](const NamedLaunches& r, const RankContext& c) { return c.text(r.row.name); }),
-    field("statistics", "statistics of its launches",
-          [](const NamedLaunches& r) { return r.row; }));
+    field("name", "of the call", [](auto& r, const RankContext& c) { return c.text(r.row.name); }),
+    field("statistics", "statistics of its launches", [](auto& r) { return r.row; }));
 
 template <>
 inline constexpr auto kResults<LaunchOutlier> = table<LaunchOutlier>(
     "outlier", "one launch",
     nanoseconds<&LaunchOutlier::ns>("duration_s", "of the call, or of the delay"),
     field("at_s", "when the call began, since the first event of the run",
-          [](const LaunchOutlier& r, const RankContext& c) {
+          [](auto& r, const RankContext& c) {
             return time_of(c.trace.start_ns[r.call] - c.origin_ns);
           }),
     field("call", "of the runtime",
-          [](const LaunchOutlier& r, const RankContext& c) {
-            return words(c.trace.name_of(r.call));
-          }),
+          [](auto& r, const RankContext& c) { return words(c.trace.name_of(r.call)); }),
     field("operator", "that made the call",
-          [](const LaunchOutlier& r, const RankContext& c) {
+          [](auto& r, const RankContext& c) {
             return some_if(r.caller != kNoEvent,
                            words(r.caller == kNoEvent ? "" : c.trace.name_of(r.caller)));
           }),
-    field("work", "what it launched", [](const LaunchOutlier& r, const RankContext& c) {
-      return words(c.trace.name_of(r.work));
-    }));
+    field("work", "what it launched",
+          [](auto& r, const RankContext& c) { return words(c.trace.name_of(r.work)); }));
 
 template <>
 inline constexpr auto kResults<LaunchStatistics> = table<LaunchStatistics>(
     "launches", "launches", field<&LaunchStatistics::all>("statistics of all launches"),
     field("calls", "by the name of the call, most calls first",
-          [](const LaunchStatistics& r) {
-            return std::vector<NamedLaunches>(r.rows.begin(), r.rows.end());
-          }),
+          [](auto& r) { return std::vector<NamedLaunches>(r.rows.begin(), r.rows.end()); }),
     field<&LaunchStatistics::without_call>("work launched before the recording began"),
     field<&LaunchStatistics::slow_calls>("slowest_calls", "of more than 50 us, at most 100"),
     field<&LaunchStatistics::long_delays>("longest_delays", "of more than 100 us, at most 100"));
@@ -336,7 +308,7 @@ inline constexpr auto kResults<LaunchStatistics> = table<LaunchStatistics>(
 template <>
 inline constexpr auto kResults<SectionRow> = table<SectionRow>(
     "section", "an annotation, or a class of modules",
-    field("name", "of the annotation or class", [](const SectionRow& r) { return words(r.name); }),
+    field("name", "of the annotation or class", [](auto& r) { return words(r.name); }),
     field<&SectionRow::kind>("which"), field<&SectionRow::instances>("names of the class"),
     field<&SectionRow::depth>("sections around the first"),
     field<&SectionRow::host>("durations on the host"),
@@ -349,15 +321,14 @@ template <>
 inline constexpr auto kResults<KernelSequence> = table<KernelSequence>(
     "sequence", "what one call of an operator launches",
     field("operator", "outermost operator",
-          [](const KernelSequence& r, const RankContext& c) { return c.text(r.operator_name); }),
+          [](auto& r, const RankContext& c) { return c.text(r.operator_name); }),
     field<&KernelSequence::count>("calls with this sequence"),
-    field("length", "pieces of work", [](const KernelSequence& r) { return r.kernels.size(); }),
+    field("length", "pieces of work", [](auto& r) { return r.kernels.size(); }),
     nanoseconds<&KernelSequence::device_ns>("device_s", "of all calls"),
     nanoseconds<&KernelSequence::host_ns>("host_s", "of all calls"),
-    field("kernels", "names in the order of launch, at most 64",
-          [](const KernelSequence& r, const RankContext& c) {
-            return texts_of(first(r.kernels, kLongestSequence), c);
-          }));
+    field("kernels", "names in the order of launch, at most 64", [](auto& r, const RankContext& c) {
+      return texts_of(first(r.kernels, kLongestSequence), c);
+    }));
 
 template <>
 inline constexpr auto kResults<MemoryTimeline> = table<MemoryTimeline>(
@@ -368,16 +339,14 @@ inline constexpr auto kResults<MemoryTimeline> = table<MemoryTimeline>(
     field<&MemoryTimeline::peak, &MemoryPoint::allocated_bytes>("peak_allocated_bytes",
                                                                 "most allocated"),
     field("peak_at_s", "when",
-          [](const MemoryTimeline& r, const RankContext& c) {
-            return time_of(r.peak.time_ns - c.origin_ns);
-          }),
+          [](auto& r, const RankContext& c) { return time_of(r.peak.time_ns - c.origin_ns); }),
     field<&MemoryTimeline::peak_reserved_bytes>("most reserved"));
 
 template <>
 inline constexpr auto kResults<CopyRates> = table<CopyRates>(
     "copies", "How fast copies or fills of one kind moved memory.",
     field("name", "the kind, as the profiler names it",
-          [](const CopyRates& r, const RankContext& c) { return c.text(r.name); }),
+          [](auto& r, const RankContext& c) { return c.text(r.name); }),
     field<&CopyRates::count>("of those with recorded bytes"), field<&CopyRates::bytes>("moved"),
     nanoseconds<&CopyRates::total_ns>("total_s", "durations"),
     field<&CopyRates::rate>("bytes_per_s", "bytes over durations"),
@@ -392,62 +361,55 @@ inline constexpr auto kResults<Utilization> = table<Utilization>(
     nanoseconds<&Utilization::bin_ns>("bin_s", "width of a bin"),
     field<&Utilization::mean>("over time"), field<&Utilization::busy>("by bin"),
     field("multiprocessors_mean", "over time; null: the recording does not tell",
-          [](const Utilization& r) {
-            return some_if(!r.multiprocessors.empty(), r.mean_multiprocessors());
-          }),
+          [](auto& r) { return some_if(!r.multiprocessors.empty(), r.mean_multiprocessors()); }),
     field("multiprocessors",
           "by bin: share of multiprocessors that had a block to run, by the grids of kernels; "
           "null: the recording does not tell",
-          [](const Utilization& r) {
-            return some_if(!r.multiprocessors.empty(), r.multiprocessors);
-          }));
+          [](auto& r) { return some_if(!r.multiprocessors.empty(), r.multiprocessors); }));
 
 template <>
 inline constexpr auto kResults<WorkTogether> = table<WorkTogether>(
     "work_together", "Time in which exactly these kinds of work ran.",
-    field("compute", "computing alone", [](const WorkTogether& r) { return time_of(r.of[1]); }),
-    field("communication", "communication alone",
-          [](const WorkTogether& r) { return time_of(r.of[2]); }),
+    field("compute", "computing alone", [](auto& r) { return time_of(r.of[1]); }),
+    field("communication", "communication alone", [](auto& r) { return time_of(r.of[2]); }),
     field("compute_and_communication", "both, without copies and fills",
-          [](const WorkTogether& r) { return time_of(r.of[3]); }),
-    field("memory", "copies and fills alone",
-          [](const WorkTogether& r) { return time_of(r.of[4]); }),
+          [](auto& r) { return time_of(r.of[3]); }),
+    field("memory", "copies and fills alone", [](auto& r) { return time_of(r.of[4]); }),
     field("compute_and_memory", "computing, and copies and fills",
-          [](const WorkTogether& r) { return time_of(r.of[5]); }),
+          [](auto& r) { return time_of(r.of[5]); }),
     field("communication_and_memory", "communication, and copies and fills",
-          [](const WorkTogether& r) { return time_of(r.of[6]); }),
+          [](auto& r) { return time_of(r.of[6]); }),
     field("compute_and_communication_and_memory", "all three",
-          [](const WorkTogether& r) { return time_of(r.of[7]); }));
+          [](auto& r) { return time_of(r.of[7]); }));
 
 template <>
 inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
     "rank", "one rank", field<&RankAnalysis::rank>("of the job"),
-    field("file", "as given",
-          [](const RankAnalysis&, const RankContext& c) { return words(c.trace.file); }),
+    field("file", "as given", [](auto&, const RankContext& c) { return words(c.trace.file); }),
     field("device", "as recorded",
-          [](const RankAnalysis& r) { return some_if(!r.device.empty(), words(r.device)); }),
+          [](auto& r) { return some_if(!r.device.empty(), words(r.device)); }),
     field("accelerator", "of the catalog, for rooflines",
-          [](const RankAnalysis& r) {
+          [](auto& r) {
             return some_if(r.accelerator.has_value(),
                            words(r.accelerator ? r.accelerator->name : ""));
           }),
-    fields_within([](const RankAnalysis& r) -> const TemporalBreakdown& { return r.whole; }),
+    fields_within([](auto& r) -> const TemporalBreakdown& { return r.whole; }),
     field<&RankAnalysis::steps>("by time"),
     field("host_during_waits_s", "what the host did while the device waited for it",
-          [](const RankAnalysis& r) { return by_name<HostActivity, kHostActivities>(r.host.ns); }),
+          [](auto& r) { return by_name<HostActivity, kHostActivities>(r.host.ns); }),
     field("work_together_s", "time in which exactly these ran",
-          [](const RankAnalysis& r) { return WorkTogether{r.overlap}; }),
+          [](auto& r) { return WorkTogether{r.overlap}; }),
     field("kernels", "most time first, at most 1,000",
-          [](const RankAnalysis& r) { return first(r.kernels, kMostRows); }),
+          [](auto& r) { return first(r.kernels, kMostRows); }),
     field<&RankAnalysis::operators>("operators of the framework"),
-    field("streams", "by number", [](const RankAnalysis& r) { return streams_of(r); }),
+    field("streams", "by number", [](auto& r) { return streams_of(r); }),
     field<&RankAnalysis::launch>("launches", "launches of device work"),
     field("sections", "most device time first",
-          [](const RankAnalysis& r) { return first(r.sections, kMostRows); }),
+          [](auto& r) { return first(r.sections, kMostRows); }),
     field("sequences", "most launches first, at most 100",
-          [](const RankAnalysis& r) { return first(r.sequences, kMostSequences); }),
+          [](auto& r) { return first(r.sequences, kMostSequences); }),
     field("critical_path", "chain of operations that determined when the step ended",
-          [](const RankAnalysis& r, const RankContext& c) {
+          [](auto& r, const RankContext& c) {
             return c.path ? path_document(*c.path, PathConstruction::replay, c.origin_ns)
                           : path_document(r.critical, PathConstruction::hta, c.origin_ns);
           }),
@@ -459,15 +421,11 @@ inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
 template <>
 inline constexpr auto kResults<CommunicationRow> = table<CommunicationRow>(
     "collective", "Equal collectives of one group.",
-    field("collective", "which",
-          [](const CommunicationRow& r) { return words(to_text(r.collective)); }),
-    field("type", "of the elements; empty: not recorded",
-          [](const CommunicationRow& r) { return words(r.type); }),
-    field("group", "what its kernels were matched by",
-          [](const CommunicationRow& r) { return words(r.group); }),
-    field("ranks", "of the group", [](const CommunicationRow& r) { return if_recorded(r.ranks); }),
-    field("bytes", "of the whole message",
-          [](const CommunicationRow& r) { return if_recorded(r.bytes); }),
+    field("collective", "which", [](auto& r) { return words(to_text(r.collective)); }),
+    field("type", "of the elements; empty: not recorded", [](auto& r) { return words(r.type); }),
+    field("group", "what its kernels were matched by", [](auto& r) { return words(r.group); }),
+    field("ranks", "of the group", [](auto& r) { return if_recorded(r.ranks); }),
+    field("bytes", "of the whole message", [](auto& r) { return if_recorded(r.bytes); }),
     field<&CommunicationRow::instances>("matched over ranks"),
     field<&CommunicationRow::complete>("instances of which every rank is recorded"),
     field<&CommunicationRow::duration>("durations of its kernels"),
@@ -500,67 +458,57 @@ inline constexpr auto kResults<CommunicationTable> = table<CommunicationTable>(
     nanoseconds<&CommunicationTable::transfer_ns>("transfer_s", "summed over instances"),
     field<&CommunicationTable::ranks>("by rank"),
     field("rows", "most time first, at most 1,000",
-          [](const CommunicationTable& r) { return first(r.rows, kMostRows); }));
+          [](auto& r) { return first(r.rows, kMostRows); }));
 
 template <>
 inline constexpr auto kResults<RunKernelRow> = table<RunKernelRow>(
     "kernel_of_ranks", "One name of kernel, copy or fill, over all ranks.",
-    field("name", "as recorded", [](const RunKernelRow& r) { return words(r.name); }),
+    field("name", "as recorded", [](auto& r) { return words(r.name); }),
     field<&RunKernelRow::kind>("what it does"), field<&RunKernelRow::ranks>("that ran it"),
     field<&RunKernelRow::count>("over all ranks"),
     nanoseconds<&RunKernelRow::total_ns>("total_s", "over all ranks"),
-    field("mean_s", "over all ranks",
-          [](const RunKernelRow& r) { return Seconds(r.mean_ns() * 1e-9); }),
+    field("mean_s", "over all ranks", [](auto& r) { return Seconds(r.mean_ns() * 1e-9); }),
     field("least_mean_s", "of the fastest rank",
-          [](const RunKernelRow& r) { return Seconds(r.least_mean_ns * 1e-9); }),
+          [](auto& r) { return Seconds(r.least_mean_ns * 1e-9); }),
     field("fastest_rank", "of the job",
-          [](const RunKernelRow& r, const AnalysisDocument& c) {
-            return c.analysis.ranks[r.fastest].rank;
-          }),
+          [](auto& r, const AnalysisDocument& c) { return c.analysis.ranks[r.fastest].rank; }),
     field("greatest_mean_s", "of the slowest rank",
-          [](const RunKernelRow& r) { return Seconds(r.greatest_mean_ns * 1e-9); }),
-    field("slowest_rank", "of the job", [](const RunKernelRow& r, const AnalysisDocument& c) {
-      return c.analysis.ranks[r.slowest].rank;
-    }));
+          [](auto& r) { return Seconds(r.greatest_mean_ns * 1e-9); }),
+    field("slowest_rank", "of the job",
+          [](auto& r, const AnalysisDocument& c) { return c.analysis.ranks[r.slowest].rank; }));
 
 template <>
 inline constexpr auto kResults<FindingOfRun> = table<FindingOfRun>(
     "finding", "What costs time, and what could be done.",
-    field("kind", "which", [](const FindingOfRun& r) { return r.finding.kind; }),
+    field("kind", "which", [](auto& r) { return r.finding.kind; }),
     field("cost_s", "the most that mending it alone could save, over all ranks; earlier_work: 0",
-          [](const FindingOfRun& r) { return time_of(r.finding.cost_ns); }),
+          [](auto& r) { return time_of(r.finding.cost_ns); }),
     field("share", "of the time of all ranks; earlier_work: of what devices did in the steps",
-          [](const FindingOfRun& r) { return r.finding.share; }),
-    field("worst_rank", "which it costs most",
-          [](const FindingOfRun& r, const AnalysisDocument& c) {
-            return c.analysis.ranks[r.finding.worst].rank;
-          }),
-    field("worst_share", "of that rank's time",
-          [](const FindingOfRun& r) { return r.finding.worst_share; }),
-    field("title", "in words", [](const FindingOfRun& r) { return words(r.text.title); }),
-    field("detail", "in words", [](const FindingOfRun& r) { return words(r.text.detail); }),
-    field("advice", "what to try", [](const FindingOfRun& r) { return words(r.text.advice); }));
+          [](auto& r) { return r.finding.share; }),
+    field(
+        "worst_rank", "which it costs most",
+        [](auto& r, const AnalysisDocument& c) { return c.analysis.ranks[r.finding.worst].rank; }),
+    field("worst_share", "of that rank's time", [](auto& r) { return r.finding.worst_share; }),
+    field("title", "in words", [](auto& r) { return words(r.text.title); }),
+    field("detail", "in words", [](auto& r) { return words(r.text.detail); }),
+    field("advice", "what to try", [](auto& r) { return words(r.text.advice); }));
 
 template <>
 inline constexpr auto kResults<AnalysisDocument> = table<AnalysisDocument>(
-    "analysis", "Where the time of a recorded run went. Durations in seconds.",
-    schema_version<AnalysisDocument, 1>(),
-    constant<AnalysisDocument>("kind", "of document", "trace_analysis"),
-    field("preset", "whose definitions",
-          [](const AnalysisDocument& r) { return r.analysis.preset; }),
+    "analysis", "Where the time of a recorded run went. Durations in seconds.", schema_version<1>(),
+    constant("kind", "of document", "trace_analysis"),
+    field("preset", "whose definitions", [](auto& r) { return r.analysis.preset; }),
     field("times",
           "whose the times are: simulated of .et files that say so or have no start times, of "
           "graphs, and of runs that --timeline wrote",
-          [](const AnalysisDocument& r) { return times_of(r.run.source); }),
-    field("world_size", "ranks of the job",
-          [](const AnalysisDocument& r) { return if_recorded(r.run.world_size); }),
-    field("findings", "what costs the most, first",
-          [](const AnalysisDocument& r) { return findings_of(r); }),
-    field("ranks", "by rank", [](const AnalysisDocument& r) { return ranks_of(r); }),
+          [](auto& r) { return times_of(r.run.source); }),
+    field("world_size", "ranks of the job", [](auto& r) { return if_recorded(r.run.world_size); }),
+    field("findings", "what costs the most, first", [](auto& r) { return findings_of(r); }),
+    field("ranks", "by rank", [](auto& r) { return ranks_of(r); }),
     field("communication", "communication of the run",
-          [](const AnalysisDocument& r) { return r.analysis.communication; }),
+          [](auto& r) { return r.analysis.communication; }),
     field("kernels", "over all ranks, most time first, at most 1,000",
-          [](const AnalysisDocument& r) { return first(r.analysis.kernels, kMostRows); }));
+          [](auto& r) { return first(r.analysis.kernels, kMostRows); }));
 
 Value analysis_json(const RecordedRun& run, const RunAnalysis& analysis,
                     std::span<const StepPath> paths) {

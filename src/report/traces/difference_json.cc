@@ -67,45 +67,35 @@ inline constexpr auto kResults<StepParts> = table<StepParts>(
     field<&StepParts::end>("after the last work"));
 
 template <>
-inline constexpr auto kResults<KernelOfLine> = table<KernelOfLine>(
-    "kernel", "Kernels of one name.",
-    field("name", "of the kernel", [](const KernelOfLine& r) { return words(r.name); }),
-    field("busy_s", "it ran, in one step",
-          [](const KernelOfLine& r, const StepProfile& c) { return Seconds(c.per_step_s(r.ns)); }));
+inline constexpr auto kResults<KernelOfLine> =
+    table<KernelOfLine>("kernel", "Kernels of one name.",
+                        field("name", "of the kernel", [](auto& r) { return words(r.name); }),
+                        field("busy_s", "it ran, in one step", [](auto& r, const StepProfile& c) {
+                          return Seconds(c.per_step_s(r.ns));
+                        }));
 
 template <>
 inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
     "line", "An operator of one run.",
     field("name", "operator, communication, kernel without a launch, or kind of work",
-          [](const ProfileLine& r) { return words(r.name); }),
+          [](auto& r) { return words(r.name); }),
     field("detail", "shapes of its inputs, or the volume of a communication",
-          [](const ProfileLine& r) { return words(r.detail); }),
+          [](auto& r) { return words(r.detail); }),
     field("calls", "kernels, copies or operators of one step",
-          [](const ProfileLine& r, const StepProfile& c) {
+          [](auto& r, const StepProfile& c) {
             return static_cast<double>(r.times.calls) / static_cast<double>(c.steps);
           }),
     field("busy_s", "its work ran, in one step",
-          [](const ProfileLine& r, const StepProfile& c) {
-            return Seconds(c.per_step_s(r.times.busy_ns));
-          }),
+          [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.busy_ns)); }),
     field("waiting_s", "of busy, for ranks that came later",
-          [](const ProfileLine& r, const StepProfile& c) {
-            return Seconds(c.per_step_s(r.times.waiting_ns));
-          }),
+          [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.waiting_ns)); }),
     field("owned_s", "its work owned the time",
-          [](const ProfileLine& r, const StepProfile& c) {
-            return Seconds(c.per_step_s(r.times.owned_ns));
-          }),
+          [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.owned_ns)); }),
     field("late_s", "the device idled before it, and its launch call had not begun",
-          [](const ProfileLine& r, const StepProfile& c) {
-            return Seconds(c.per_step_s(r.times.late_ns));
-          }),
+          [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.late_ns)); }),
     field("latency_s", "the device idled from its launch call to its start",
-          [](const ProfileLine& r, const StepProfile& c) {
-            return Seconds(c.per_step_s(r.times.latency_ns));
-          }),
-    field("kernels", "that ran for it, by name",
-          [](const ProfileLine& r) { return kernels_of(r); }));
+          [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.latency_ns)); }),
+    field("kernels", "that ran for it, by name", [](auto& r) { return kernels_of(r); }));
 
 template <>
 inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(
@@ -117,53 +107,49 @@ inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(
     field<&DifferenceRow::contribution_second>(
         "second_s", "what it adds to a step of the second run, or of the prediction"),
     field("causes_s", "parts of the difference, which they add up to",
-          [](const DifferenceRow& r) {
+          [](auto& r) {
             return ByName<DifferenceCause, kDifferenceCauses, Seconds>{
                 {r.causes.begin(), r.causes.end()}};
           }),
     field("first", "its lines in the first run",
-          [](const DifferenceRow& r, const Difference& c) { return lines_of(c.first, r.first); }),
-    field("second", "its lines in the second run", [](const DifferenceRow& r, const Difference& c) {
-      return lines_of(c.second, r.second);
-    }));
+          [](auto& r, const Difference& c) { return lines_of(c.first, r.first); }),
+    field("second", "its lines in the second run",
+          [](auto& r, const Difference& c) { return lines_of(c.second, r.second); }));
 
 template <>
 inline constexpr auto kResults<SideOfDifference> = table<SideOfDifference>(
     "run", "One of the runs.",
-    field("file", "what was given", [](const SideOfDifference& r) { return words(r.file); }),
+    field("file", "what was given", [](auto& r) { return words(r.file); }),
     field<&SideOfDifference::times>(
         "whose the times are: simulated of .et files that say so or have no start times, of "
         "graphs, and of runs that --timeline wrote"),
-    field("steps", "of all its ranks", [](const SideOfDifference& r) { return r.profile.steps; }),
+    field("steps", "of all its ranks", [](auto& r) { return r.profile.steps; }),
     field<&SideOfDifference::step>("step_time_s", "on average"),
     field("parts_s", "of a step, by what owned the time; they add up to it",
-          [](const SideOfDifference& r) { return parts(r.profile); }));
+          [](auto& r) { return parts(r.profile); }));
 
 template <>
 inline constexpr auto kResults<DifferenceDocument> = table<DifferenceDocument>(
     "difference",
     "Two recorded runs, or a run and its prediction, aligned: what got slower, and why.",
-    schema_version<DifferenceDocument, kDifferenceSchemaVersion>(),
-    constant<DifferenceDocument>("kind", "what the document is", "trace-diff"),
-    constant<DifferenceDocument>("steps_by",
-                                 "a step lasts from its mark on the host to the mark's end; work "
-                                 "of the device is clipped there",
-                                 "host_marks"),
+    schema_version<kDifferenceSchemaVersion>(),
+    constant("kind", "what the document is", "trace-diff"),
+    constant("steps_by",
+             "a step lasts from its mark on the host to the mark's end; work "
+             "of the device is clipped there",
+             "host_marks"),
     field("predicted", "the second run is a prediction, and rows are kinds of work",
-          [](const DifferenceDocument& r) { return r.subject.predicted; }),
+          [](auto& r) { return r.subject.predicted; }),
     field("first", "the first run; the recording beside a prediction",
-          [](const DifferenceDocument& r) { return first_side(r); }),
-    field("second", "the second run, or the prediction",
-          [](const DifferenceDocument& r) { return second_side(r); }),
+          [](auto& r) { return first_side(r); }),
+    field("second", "the second run, or the prediction", [](auto& r) { return second_side(r); }),
     field("difference_s", "of the steps: second - first",
-          [](const DifferenceDocument& r) {
-            return r.difference.step_second() - r.difference.step_first();
-          }),
+          [](auto& r) { return r.difference.step_second() - r.difference.step_first(); }),
     field("notes", "on what is predicted, a sentence each; of two runs none",
-          [](const DifferenceDocument& r) { return words(r.subject.notes); }),
+          [](auto& r) { return words(r.subject.notes); }),
     field("rows",
           "largest difference first; with the difference of the ends they add up to difference_s",
-          [](const DifferenceDocument& r) { return r.difference.rows; }));
+          [](auto& r) { return r.difference.rows; }));
 
 Value difference_json(const Difference& d, const DifferenceSubject& subject) {
   return answer(DifferenceDocument{d, subject}, d);

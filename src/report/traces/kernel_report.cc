@@ -128,8 +128,8 @@ inline constexpr auto kResults<ErrorSummary> = table<ErrorSummary>(
 template <>
 inline constexpr auto kResults<TimeWeighted> = table<TimeWeighted>(
     "errors_by_time", "Errors of all kernels together, by their time.",
-    field("recorded_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.recorded_s); }),
-    field("predicted_s", "all calls", [](const TimeWeighted& r) { return Seconds(r.predicted_s); }),
+    field("recorded_s", "all calls", [](auto& r) { return Seconds(r.recorded_s); }),
+    field("predicted_s", "all calls", [](auto& r) { return Seconds(r.predicted_s); }),
     field<&TimeWeighted::error>("sum of |predicted - recorded| over recorded"),
     field<&TimeWeighted::bias>("predicted over recorded, minus 1"));
 
@@ -137,7 +137,7 @@ template <>
 inline constexpr auto kResults<ComparedClass> = table<ComparedClass>(
     "class", "Kernels of one class.",
     field("name", "\"product bf16\", \"attention forward\", \"elementwise\"",
-          [](const ComparedClass& r) { return words(r.name); }),
+          [](auto& r) { return words(r.name); }),
     field<&ComparedClass::rows>("operators, shapes and types"),
     field<&ComparedClass::calls>("of all rows"),
     field<&ComparedClass::total>("total_s",
@@ -146,32 +146,28 @@ inline constexpr auto kResults<ComparedClass> = table<ComparedClass>(
     field<&ComparedClass::recorded>("recorded_s",
                                     "all calls at their median; without a prediction as they were"),
     field("predicted_s", "all calls; null: no cost model",
-          [](const ComparedClass& r) {
+          [](auto& r) {
             return r.predicted > Seconds(0) ? std::optional(r.predicted) : std::nullopt;
           }),
     field<&ComparedClass::errors>("null: nothing is compared"),
     field("not_compared_because", "of the first row without a prediction",
-          [](const ComparedClass& r) {
-            return r.why.empty() ? std::nullopt : std::optional(r.why);
-          }));
+          [](auto& r) { return r.why.empty() ? std::nullopt : std::optional(r.why); }));
 
 template <>
 inline constexpr auto kResults<ComparedKernel> = table<ComparedKernel>(
     "kernel", "Kernels of one name and shape.",
-    field("name", "of the operator or collective",
-          [](const ComparedKernel& r) { return words(r.recorded.name); }),
+    field("name", "of the operator or collective", [](auto& r) { return words(r.recorded.name); }),
     field("class", "\"product\", \"normalization\"",
-          [](const ComparedKernel& r) { return words(r.recorded.of_class); }),
-    field("shapes", "of its inputs as recorded",
-          [](const ComparedKernel& r) { return words(r.recorded.shapes); }),
+          [](auto& r) { return words(r.recorded.of_class); }),
+    field("shapes", "of its inputs as recorded", [](auto& r) { return words(r.recorded.shapes); }),
     field("kernel", "that took most of the time of a call",
-          [](const ComparedKernel& r) { return words(r.recorded.kernel); }),
+          [](auto& r) { return words(r.recorded.kernel); }),
     field("format", "of a product or attention",
-          [](const ComparedKernel& r) {
+          [](auto& r) {
             return r.recorded.format ? std::optional(name_of(*r.recorded.format)) : std::nullopt;
           }),
     field("bytes", "read and written; of a communication the message",
-          [](const ComparedKernel& r) {
+          [](auto& r) {
             return r.recorded.moved > Bytes(0) ? std::optional(r.recorded.moved) : std::nullopt;
           }),
     field<&ComparedKernel::recorded, &RecordedKernel::ranks>(
@@ -190,8 +186,8 @@ inline constexpr auto kResults<ComparedKernel> = table<ComparedKernel>(
 template <>
 inline constexpr auto kResults<KernelComparison> = table<KernelComparison>(
     "kernel_comparison", "Our cost model beside the kernels of a recorded run.",
-    schema_version<KernelComparison, kKernelSchemaVersion>(),
-    constant<KernelComparison>("kind", "what the document is", "trace-kernels"),
+    schema_version<kKernelSchemaVersion>(),
+    constant("kind", "what the document is", "trace-kernels"),
     field<&KernelComparison::accelerator>("of the catalog, whose model is compared"),
     field<&KernelComparison::total>("total_s", "all device work of all recorded ranks"),
     field<&KernelComparison::waiting>("waiting_s",
@@ -199,7 +195,7 @@ inline constexpr auto kResults<KernelComparison> = table<KernelComparison>(
     field<&KernelComparison::covered>("covered_s", "of it, work that is compared, without waiting"),
     field<&KernelComparison::errors>("of all rows that are compared"),
     field("errors_by_time", "the same rows, weighted by the time of all their calls",
-          [](const KernelComparison& r) { return weighted(r); }),
+          [](auto& r) { return weighted(r); }),
     field<&KernelComparison::classes>("most time first"),
     field<&KernelComparison::kernels>(
         "one operator with its shapes and types each; most time first"),

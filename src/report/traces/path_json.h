@@ -100,7 +100,7 @@ template <>
 inline constexpr auto kResults<PathEvent> = table<PathEvent>(
     "event_on_path", "What of a critical path belongs to one name.",
     field<&PathEvent::name>("of the event"), field<&PathEvent::bound>("bound_by", "by what"),
-    optional_field("rank", "whose; not of hta", [](const PathEvent& r) { return r.rank; }),
+    optional_field("rank", "whose; not of hta", [](auto& r) { return r.rank; }),
     field<&PathEvent::count>("operations; hta: edges"),
     nanoseconds<&PathEvent::total_ns>("total_s", "on the path"));
 
@@ -111,11 +111,9 @@ inline constexpr auto kResults<PathStretch> = table<PathStretch>(
     field<&PathStretch::on>("thread or stream, with its number"),
     field<&PathStretch::cause>("why it began when the stretch before ended"),
     nanoseconds<&PathStretch::begin_ns>("start_s", "since the step began, replayed"),
-    field("duration_s", "of the stretch",
-          [](const PathStretch& r) { return time_of(r.end_ns - r.begin_ns); }),
+    field("duration_s", "of the stretch", [](auto& r) { return time_of(r.end_ns - r.begin_ns); }),
     field<&PathStretch::operations>("in it"),
-    field("longest", "name with most of its time",
-          [](const PathStretch& r) { return words(r.longest); }),
+    field("longest", "name with most of its time", [](auto& r) { return words(r.longest); }),
     field<&PathStretch::bound>("bound_by", "what that is"));
 
 template <>
@@ -126,19 +124,19 @@ inline constexpr auto kResults<PathDocument> = table<PathDocument>(
     field<&PathDocument::window>("what of the recording it is the path of"),
     field<&PathDocument::length>("length_s", "of the path; replay: of the replayed step"),
     optional_field("recorded_s", "of the step or recording; null: simulated only; not of hta",
-                   [](const PathDocument& r) { return r.recorded; }),
+                   [](auto& r) { return r.recorded; }),
     field<&PathDocument::nodes>("operations on it; hta: points"),
     field<&PathDocument::bound_by>("bound_by_s", "parts of the length, which they add up to"),
     optional_field("on_other_ranks_s", "of these, on other ranks; not of hta",
-                   [](const PathDocument& r) { return r.on_others; }),
+                   [](auto& r) { return r.on_others; }),
     optional_field("ranks", "that the path touches, the longest first; not of hta",
-                   [](const PathDocument& r) { return r.ranks; }),
+                   [](auto& r) { return r.ranks; }),
     field<&PathDocument::events>("by name, longest first, at most 1,000"),
     optional_field(
         "stretches",
         "the longest 1,000 parts of the path on one thread or stream, in order; not of hta",
-        [](const PathDocument& r) { return r.stretches; }),
+        [](auto& r) { return r.stretches; }),
     optional_field("all_stretches", "how many there are; not of hta",
-                   [](const PathDocument& r) { return r.all_stretches; }));
+                   [](auto& r) { return r.all_stretches; }));
 
 }  // namespace orrery

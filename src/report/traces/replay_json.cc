@@ -93,7 +93,7 @@ template <>
 inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
-          [](const ReplayedStep& r) { return if_recorded(r.rank); }),
+          [](auto& r) { return if_recorded(r.rank); }),
     field<&ReplayedStep::name>(
         "step", "its name in the recording; \"recording\" where no steps are marked"),
     field<&ReplayedStep::recorded>("recorded_s", "on the host's thread, as recorded"),
@@ -115,20 +115,19 @@ inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
 template <>
 inline constexpr auto kResults<ByWorkClass> = table<ByWorkClass>(
     "by_work", "A time for each kind of device work.",
-    field("kernel", "of kernels", [](const ByWorkClass& r) { return time_of(r.ns[0]); }),
-    field("communication", "of communications",
-          [](const ByWorkClass& r) { return time_of(r.ns[1]); }),
-    field("copy", "of copies", [](const ByWorkClass& r) { return time_of(r.ns[2]); }),
-    field("fill", "of fills", [](const ByWorkClass& r) { return time_of(r.ns[3]); }));
+    field("kernel", "of kernels", [](auto& r) { return time_of(r.ns[0]); }),
+    field("communication", "of communications", [](auto& r) { return time_of(r.ns[1]); }),
+    field("copy", "of copies", [](auto& r) { return time_of(r.ns[2]); }),
+    field("fill", "of fills", [](auto& r) { return time_of(r.ns[3]); }));
 
 template <>
 inline constexpr auto kResults<LaunchParameters> = table<LaunchParameters>(
     "constants", "Times of the whole recording that replace recorded starts.",
     field("launch_s",
           "from the end of a launch call to its work on an idle stream; of copies from its start",
-          [](const LaunchParameters& r) { return ByWorkClass{r.launch_ns}; }),
+          [](auto& r) { return ByWorkClass{r.launch_ns}; }),
     field("dispatch_s", "from the end of one piece of work to the next that is ready",
-          [](const LaunchParameters& r) { return ByWorkClass{r.dispatch_ns}; }),
+          [](auto& r) { return ByWorkClass{r.dispatch_ns}; }),
     nanoseconds<&LaunchParameters::wake_ns>("wake_s",
                                             "from the end of what a stream waited for to its work"),
     nanoseconds<&LaunchParameters::slice_ns>("slice_s",
@@ -138,55 +137,49 @@ template <>
 inline constexpr auto kResults<RankOfReplay> = table<RankOfReplay>(
     "rank", "One rank.",
     field("rank", "of the job, from 0; null: not recorded",
-          [](const RankOfReplay& r) { return if_recorded(r.trace.rank); }),
-    field("file", "as given", [](const RankOfReplay& r) { return r.trace.file; }),
+          [](auto& r) { return if_recorded(r.trace.rank); }),
+    field("file", "as given", [](auto& r) { return r.trace.file; }),
     field("constants", "few times of the whole recording, in place of recorded starts",
-          [](const RankOfReplay& r) { return r.constants; }));
+          [](auto& r) { return r.constants; }));
 
 template <>
 inline constexpr auto kResults<Dependencies> = table<Dependencies>(
     "dependencies", "How many dependencies of each kind were found.",
     field("device_to_host", "calls that wait for device work",
-          [](const Dependencies& r) { return r.graph.synchronizations; }),
+          [](auto& r) { return r.graph.synchronizations; }),
     field("stream_to_stream", "waits of one stream for another",
-          [](const Dependencies& r) { return r.graph.stream_waits; }),
+          [](auto& r) { return r.graph.stream_waits; }),
     field("room_on_device", "work that found the device full",
-          [](const Dependencies& r) { return r.graph.room_waits; }),
+          [](auto& r) { return r.graph.room_waits; }),
     field("turns_on_device", "work that waited for another process's turn",
-          [](const Dependencies& r) { return r.graph.resumed; }),
+          [](auto& r) { return r.graph.resumed; }),
     field("thread_to_thread", "waits of one thread for another",
-          [](const Dependencies& r) { return r.graph.thread_waits; }),
+          [](auto& r) { return r.graph.thread_waits; }),
     field("rank_to_rank", "communications matched over two and more ranks",
-          [](const Dependencies& r) { return r.graph.rendezvous; }),
+          [](auto& r) { return r.graph.rendezvous; }),
     field("rank_to_rank_incomplete", "of which ranks are missing",
-          [](const Dependencies& r) { return r.graph.incomplete; }),
+          [](auto& r) { return r.graph.incomplete; }),
     field("unlaunched", "work whose launch is not recorded",
-          [](const Dependencies& r) { return r.graph.unlaunched; }),
+          [](auto& r) { return r.graph.unlaunched; }),
     field("anchored", "of the unlaunched: work that follows the progress of the host",
-          [](const Dependencies& r) { return r.graph.anchored; }),
+          [](auto& r) { return r.graph.anchored; }),
     field("dropped", "dependencies that closed a cycle",
-          [](const Dependencies& r) { return r.replay.dropped_edges; }));
+          [](auto& r) { return r.replay.dropped_edges; }));
 
 template <>
 inline constexpr auto kResults<ReplayDocument> = table<ReplayDocument>(
     "replay", "A recorded run simulated from its durations and dependencies.",
-    schema_version<ReplayDocument, kReplaySchemaVersion>(),
-    constant<ReplayDocument>("kind", "what the document is", "trace-replay"),
-    field("steps", "by rank, then by start",
-          [](const ReplayDocument& r) { return r.replay.steps; }),
-    field("mean_error", "over all ranks and steps",
-          [](const ReplayDocument& r) { return r.replay.mean_error; }),
-    field("worst_error", "of a rank and step",
-          [](const ReplayDocument& r) { return r.replay.worst_error; }),
-    field("mean_misplaced", "of the steps",
-          [](const ReplayDocument& r) { return r.replay.mean_misplaced; }),
-    field("worst_misplaced", "of the steps",
-          [](const ReplayDocument& r) { return r.replay.worst_misplaced; }),
+    schema_version<kReplaySchemaVersion>(),
+    constant("kind", "what the document is", "trace-replay"),
+    field("steps", "by rank, then by start", [](auto& r) { return r.replay.steps; }),
+    field("mean_error", "over all ranks and steps", [](auto& r) { return r.replay.mean_error; }),
+    field("worst_error", "of a rank and step", [](auto& r) { return r.replay.worst_error; }),
+    field("mean_misplaced", "of the steps", [](auto& r) { return r.replay.mean_misplaced; }),
+    field("worst_misplaced", "of the steps", [](auto& r) { return r.replay.worst_misplaced; }),
     field("dependencies", "how many of each kind were found",
-          [](const ReplayDocument& r) { return Dependencies{r.replay, r.graph}; }),
-    field("nodes", "of the graph",
-          [](const ReplayDocument& r) { return r.graph.graph.nodes.size(); }),
-    field("ranks", "by rank", [](const ReplayDocument& r) { return ranks_of(r); }));
+          [](auto& r) { return Dependencies{r.replay, r.graph}; }),
+    field("nodes", "of the graph", [](auto& r) { return r.graph.graph.nodes.size(); }),
+    field("ranks", "by rank", [](auto& r) { return ranks_of(r); }));
 
 template <>
 inline constexpr auto kResults<ReplayedOperationStep> = table<ReplayedOperationStep>(
@@ -204,8 +197,8 @@ inline constexpr auto kResults<PartSlowdown> = table<PartSlowdown>(
 template <>
 inline constexpr auto kResults<OperationReplay> = table<OperationReplay>(
     "operation_replay", "A job's operation timeline replayed, and who slows it.",
-    schema_version<OperationReplay, kReplaySchemaVersion>(),
-    constant<OperationReplay>("kind", "what the document is", "operation-replay"),
+    schema_version<kReplaySchemaVersion>(),
+    constant("kind", "what the document is", "operation-replay"),
     field<&OperationReplay::steps>("ascending"),
     field<&OperationReplay::incomplete_steps>("left out because they lack an operation"),
     field<&OperationReplay::slowdown>("mean of no_delay_s over mean of ideal_s"),
@@ -245,47 +238,39 @@ template <>
 inline constexpr auto kResults<ReplayOfGraph> = table<ReplayOfGraph>(
     "graph_replay", "A simulated graph.",
     field("step_time_s", "from the first operation of any rank to the last",
-          [](const ReplayOfGraph& r) { return r.replay.step; }),
+          [](auto& r) { return r.replay.step; }),
     field("longest_rank_s", "the largest replayed_s",
-          [](const ReplayOfGraph& r) { return r.replay.longest_rank; }),
-    field("ranks", "by rank", [](const ReplayOfGraph& r) { return r.replay.ranks; }),
-    field("operations", "nodes of the graph",
-          [](const ReplayOfGraph& r) { return r.graph.size(); }),
+          [](auto& r) { return r.replay.longest_rank; }),
+    field("ranks", "by rank", [](auto& r) { return r.replay.ranks; }),
+    field("operations", "nodes of the graph", [](auto& r) { return r.graph.size(); }),
     field("dependencies", "its edges, besides the order of streams",
-          [](const ReplayOfGraph& r) { return r.graph.edges(); }));
+          [](auto& r) { return r.graph.edges(); }));
 
 template <>
 inline constexpr auto kResults<GraphFileDocument> = table<GraphFileDocument>(
-    "graph_file_replay", "A graph file, simulated.",
-    schema_version<GraphFileDocument, kGraphReplaySchemaVersion>(),
-    constant<GraphFileDocument>("kind", "what the document is", "graph-replay"),
-    fields_within([](const GraphFileDocument& r) -> ReplayOfGraph {
-      return ReplayOfGraph{r.replay, r.file.graph};
-    }),
-    field("steps", "that the file names",
-          [](const GraphFileDocument& r) { return r.replay.steps; }));
+    "graph_file_replay", "A graph file, simulated.", schema_version<kGraphReplaySchemaVersion>(),
+    constant("kind", "what the document is", "graph-replay"),
+    fields_within([](auto& r) -> ReplayOfGraph { return ReplayOfGraph{r.replay, r.file.graph}; }),
+    field("steps", "that the file names", [](auto& r) { return r.replay.steps; }));
 
 template <>
 inline constexpr auto kResults<ChakraDocument> = table<ChakraDocument>(
     "chakra_replay", "Chakra traces of one or more ranks, simulated.",
-    schema_version<ChakraDocument, kGraphReplaySchemaVersion>(),
-    constant<ChakraDocument>("kind", "what the document is", "chakra-replay"),
-    fields_within([](const ChakraDocument& r) -> ReplayOfGraph {
-      return ReplayOfGraph{r.replay, r.graph.graph};
-    }),
+    schema_version<kGraphReplaySchemaVersion>(),
+    constant("kind", "what the document is", "chakra-replay"),
+    fields_within([](auto& r) -> ReplayOfGraph { return ReplayOfGraph{r.replay, r.graph.graph}; }),
     field("times", "whose the start times of the files are, as these say; null: they have none",
-          [](const ChakraDocument& r) { return times_of(r.replay); }),
-    field("files", "as given, by rank", [](const ChakraDocument& r) { return files_of(r.run); }),
+          [](auto& r) { return times_of(r.replay); }),
+    field("files", "as given, by rank", [](auto& r) { return files_of(r.run); }),
     field("rank_to_rank", "communications of two or more of the given ranks",
-          [](const ChakraDocument& r) { return r.graph.rendezvous; }),
-    field("rank_to_rank_alone", "of one given rank alone",
-          [](const ChakraDocument& r) { return r.graph.alone; }),
+          [](auto& r) { return r.graph.rendezvous; }),
+    field("rank_to_rank_alone", "of one given rank alone", [](auto& r) { return r.graph.alone; }),
     field("priced", "operations whose time is the cost model's",
-          [](const ChakraDocument& r) { return r.graph.priced; }),
+          [](auto& r) { return r.graph.priced; }),
     field("without_duration", "operations of devices of which no time is known: they take none",
-          [](const ChakraDocument& r) { return r.graph.without_duration; }),
+          [](auto& r) { return r.graph.without_duration; }),
     field("undefined_groups", "process groups no file defines, taken for all ranks",
-          [](const ChakraDocument& r) { return r.graph.undefined; }));
+          [](auto& r) { return r.graph.undefined; }));
 
 Value replay_json(const Replay& replay, const GraphFromRun& graph,
                   std::span<const RecordedTrace> traces) {

@@ -79,12 +79,11 @@ std::string spreads_text(const FittedSpreads& spreads, std::size_t top, const Te
 template <>
 inline constexpr auto kResults<FittedSpread> = table<FittedSpread>(
     "operation spread", "How much one operation varies.",
-    field("work", "what a forecast draws it with",
-          [](const FittedSpread& r) { return r.signature.work; }),
+    field("work", "what a forecast draws it with", [](auto& r) { return r.signature.work; }),
     field("name", "of the kernel, collective or operation",
-          [](const FittedSpread& r) { return words(r.signature.name); }),
+          [](auto& r) { return words(r.signature.name); }),
     field("form", "its shapes or grid, its group and bytes, its stage",
-          [](const FittedSpread& r) { return words(r.signature.form); }),
+          [](auto& r) { return words(r.signature.form); }),
     field<&FittedSpread::samples>("that were fitted; of a collective one an instance"),
     field<&FittedSpread::waited>("samples left out because they waited, by Otsu's threshold"),
     field<&FittedSpread::places>("ranks, or groups of them"),
@@ -93,21 +92,17 @@ inline constexpr auto kResults<FittedSpread> = table<FittedSpread>(
     field<&FittedSpread::total>("total_s", "of the samples"),
     field<&FittedSpread::variation>("standard deviation over mean, of all samples"),
     field("spatial", "the same from place to place; null: of one place",
-          [](const FittedSpread& r) { return r.parts.spatial; }),
+          [](auto& r) { return r.parts.spatial; }),
     field("temporal", "of a place from step to step; null: of one step",
-          [](const FittedSpread& r) { return r.parts.temporal; }),
+          [](auto& r) { return r.parts.temporal; }),
     field("within_step", "from call to call of a step; null: of one call",
-          [](const FittedSpread& r) { return r.parts.within; }),
+          [](auto& r) { return r.parts.within; }),
     field("law", "the nearest of normal, gamma and log_normal; empirical: none is near enough",
-          [](const FittedSpread& r) {
-            return r.nearest ? std::optional(std::string(law_of(r))) : std::nullopt;
-          }),
+          [](auto& r) { return r.nearest ? std::optional(std::string(law_of(r))) : std::nullopt; }),
     field("distance", "Kolmogorov-Smirnov, of the nearest; null: fewer than 20 samples",
-          [](const FittedSpread& r) {
-            return r.nearest ? std::optional(r.nearest->distance) : std::nullopt;
-          }),
+          [](auto& r) { return r.nearest ? std::optional(r.nearest->distance) : std::nullopt; }),
     field("largest_distance", "1.36 / sqrt(samples), above which the law is empirical",
-          [](const FittedSpread& r) { return r.largest_distance(); }));
+          [](auto& r) { return r.largest_distance(); }));
 
 template <>
 inline constexpr auto kResults<KindSpread> = table<KindSpread>(
@@ -117,18 +112,17 @@ inline constexpr auto kResults<KindSpread> = table<KindSpread>(
     field<&KindSpread::kept>("of the variability that is kept where nothing is fitted"),
     field<&KindSpread::samples>("it was fitted to; where nothing is fitted, those there are"),
     field("law", "its form: normal, gamma, log_normal or sampled; null: kept, or too few samples",
-          [](const KindSpread& k) {
+          [](auto& k) {
             return k.law ? std::optional(std::string(to_text(k.law->law.law))) : std::nullopt;
           }),
-    field("kept_because", "null: it is fitted", [](const KindSpread& k) {
+    field("kept_because", "null: it is fitted", [](auto& k) {
       return k.kept_because.empty() ? std::nullopt : std::optional(k.kept_because);
     }));
 
 template <>
 inline constexpr auto kResults<FittedSpreads> = table<FittedSpreads>(
-    "recorded_spreads", "How much the operations of a recording vary.",
-    schema_version<FittedSpreads, 1>(),
-    constant<FittedSpreads>("kind", "what the document is", "trace-spreads"),
+    "recorded_spreads", "How much the operations of a recording vary.", schema_version<1>(),
+    constant("kind", "what the document is", "trace-spreads"),
     field<&FittedSpreads::ranks>("that are recorded"),
     field<&FittedSpreads::steps>("the most of any rank"),
     field<&FittedSpreads::samples>("durations"),

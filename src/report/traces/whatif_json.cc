@@ -28,51 +28,46 @@ template <>
 inline constexpr auto kResults<PartsInSeconds> = table<PartsInSeconds>(
     "parts", "Parts of a step on the device.",
     field("exposed_compute_s", "computing kernels run, communication does not",
-          [](const PartsInSeconds& r) { return r.of.exposed_compute; }),
-    field("overlapped_s", "both run", [](const PartsInSeconds& r) { return r.of.overlapped; }),
+          [](auto& r) { return r.of.exposed_compute; }),
+    field("overlapped_s", "both run", [](auto& r) { return r.of.overlapped; }),
     field("exposed_communication_s", "communication runs, no computing kernel does",
-          [](const PartsInSeconds& r) { return r.of.exposed_communication; }),
-    field("other_s", "neither: copies, fills, idle",
-          [](const PartsInSeconds& r) { return r.of.other; }));
+          [](auto& r) { return r.of.exposed_communication; }),
+    field("other_s", "neither: copies, fills, idle", [](auto& r) { return r.of.other; }));
 
 template <>
 inline constexpr auto kResults<AppliedEdit> = table<AppliedEdit>(
     "edit", "An edit and what it changed.",
-    field("edit", "as the language writes it", [](const AppliedEdit& r) { return words(r.text); }),
+    field("edit", "as the language writes it", [](auto& r) { return words(r.text); }),
     field<&AppliedEdit::changed>("pieces of work and of the host's time that it changed"),
-    field("assumed", "what it assumed, in sentences",
-          [](const AppliedEdit& r) { return words(r.assumed); }));
+    field("assumed", "what it assumed, in sentences", [](auto& r) { return words(r.assumed); }));
 
 template <>
 inline constexpr auto kResults<WhatIfStep> = table<WhatIfStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
-          [](const WhatIfStep& r) { return if_recorded(r.rank); }),
-    optional_field("stage", "of the pipeline that an edit made of the rank; where one did",
-                   [](const WhatIfStep& r, const WhatIf& c) {
-                     return c.staged ? std::optional(r.stage) : std::nullopt;
-                   }),
+          [](auto& r) { return if_recorded(r.rank); }),
+    optional_field(
+        "stage", "of the pipeline that an edit made of the rank; where one did",
+        [](auto& r, const WhatIf& c) { return c.staged ? std::optional(r.stage) : std::nullopt; }),
     field("step", "its name in the recording; \"recording\" where no steps are marked",
-          [](const WhatIfStep& r) { return words(r.name); }),
+          [](auto& r) { return words(r.name); }),
     field<&WhatIfStep::before>("before_s", "as replayed without edits"),
     field<&WhatIfStep::after>("after_s", "with them"),
     field("parts_before", "of the step on the device, before",
-          [](const WhatIfStep& r) { return PartsInSeconds{r.parts_before}; }),
-    field("parts_after", "the same, after",
-          [](const WhatIfStep& r) { return PartsInSeconds{r.parts_after}; }),
+          [](auto& r) { return PartsInSeconds{r.parts_before}; }),
+    field("parts_after", "the same, after", [](auto& r) { return PartsInSeconds{r.parts_after}; }),
     field<&WhatIfStep::waiting_before>("waiting_before_s",
                                        "of its communications, for other ranks to arrive"),
     field<&WhatIfStep::waiting_after>("waiting_after_s", "the same, after"));
 
 template <>
 inline constexpr auto kResults<WhatIf> = table<WhatIf>(
-    "whatif", "A recorded run, edited and simulated again.",
-    schema_version<WhatIf, kWhatIfSchemaVersion>(),
-    constant<WhatIf>("kind", "what the document is", "trace-whatif"),
-    constant<WhatIf>("steps_by",
-                     "a step lasts from when a rank is done with the one before (its host has left "
-                     "it, and all it launched has ended) until it is done with this one",
-                     "work_done"),
+    "whatif", "A recorded run, edited and simulated again.", schema_version<kWhatIfSchemaVersion>(),
+    constant("kind", "what the document is", "trace-whatif"),
+    constant("steps_by",
+             "a step lasts from when a rank is done with the one before (its host has left "
+             "it, and all it launched has ended) until it is done with this one",
+             "work_done"),
     field<&WhatIf::before>("before_s", "a step of the replay, on average"),
     field<&WhatIf::after>("after_s", "a step of the edited run"),
     field<&WhatIf::waiting_before>("waiting_before_s",
@@ -87,14 +82,12 @@ inline constexpr auto kResults<WhatIf> = table<WhatIf>(
 
 template <>
 inline constexpr auto kResults<WaitingOfRank> = table<WaitingOfRank>(
-    "waiting", "Who waited for whom.",
-    field("what", "\"rank 2\"", [](const WaitingOfRank& r) { return r.what; }),
-    field("waited_s", "in communications, for others",
-          [](const WaitingOfRank& r) { return r.waiting.waited; }),
+    "waiting", "Who waited for whom.", field("what", "\"rank 2\"", [](auto& r) { return r.what; }),
+    field("waited_s", "in communications, for others", [](auto& r) { return r.waiting.waited; }),
     field("arrived_last", "communications, of those with two or more recorded ranks",
-          [](const WaitingOfRank& r) { return r.waiting.arrived_last; }),
+          [](auto& r) { return r.waiting.arrived_last; }),
     field("caused_s", "of the others' waiting, where it arrived last",
-          [](const WaitingOfRank& r) { return r.waiting.caused; }));
+          [](auto& r) { return r.waiting.caused; }));
 
 template <>
 inline constexpr auto kResults<StragglerGain> = table<StragglerGain>(
@@ -110,12 +103,12 @@ inline constexpr auto kResults<Stragglers> = table<Stragglers>(
     "stragglers",
     "What slow ranks cost a recorded run. Of a timeline of operations the document is that of "
     "trace replay (trace-replay-operations-1.json).",
-    schema_version<Stragglers, kWhatIfSchemaVersion>(),
-    constant<Stragglers>("kind", "what the document is", "trace-whatif-stragglers"),
-    constant<Stragglers>("steps_by",
-                         "a step lasts from when a rank is done with the one before (its host has "
-                         "left it, and all it launched has ended) until it is done with this one",
-                         "work_done"),
+    schema_version<kWhatIfSchemaVersion>(),
+    constant("kind", "what the document is", "trace-whatif-stragglers"),
+    constant("steps_by",
+             "a step lasts from when a rank is done with the one before (its host has "
+             "left it, and all it launched has ended) until it is done with this one",
+             "work_done"),
     field<&Stragglers::before>("before_s", "a step of the replay, on average"),
     field<&Stragglers::even>("even_s", "with all ranks alike"),
     field<&Stragglers::waiting_before>(
@@ -126,7 +119,7 @@ inline constexpr auto kResults<Stragglers> = table<Stragglers>(
     field("waiting",
           "who waited for whom in the replay of the whole recording, booked on the rank that "
           "arrived last; by rank, in the order of the recordings",
-          [](const Stragglers& r) { return waiting_of(r); }),
+          [](auto& r) { return waiting_of(r); }),
     field<&Stragglers::ranks>("in the order of the recordings"),
     field<&Stragglers::kinds>("of work"));
 
