@@ -4,44 +4,15 @@
 
 namespace orrery {
 
-std::vector<WorkKind> work_kinds(const RecordedTrace& trace) {
-  enum class Known : std::uint8_t { not_yet, computes, communicates };
-  std::vector<Known> names(trace.texts.size(), Known::not_yet);
-  std::vector<WorkKind> kinds(trace.size(), WorkKind::none);
-  for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (trace.kind[e] == EventKind::copy) kinds[e] = WorkKind::copy;
-    if (trace.kind[e] == EventKind::fill) kinds[e] = WorkKind::fill;
-    if (trace.kind[e] != EventKind::kernel) continue;
-    Known& known = names[trace.name[e]];
-    if (known == Known::not_yet) {
-      known = is_communication_kernel(trace.name_of(e)) ? Known::communicates : Known::computes;
-    }
-    kinds[e] = known == Known::communicates ? WorkKind::communication : WorkKind::compute;
-  }
-  return kinds;
-}
-
 DeviceWork device_work(const RecordedTrace& trace, const std::vector<WorkKind>& kinds) {
   DeviceWork work;
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
-    const Interval span = {trace.start_ns[e], trace.end_ns(e)};
-    switch (kinds[e]) {
-      case WorkKind::compute:
-        add_by_start(work.compute, span);
-        break;
-      case WorkKind::communication:
-        add_by_start(work.communication, span);
-        break;
-      case WorkKind::copy:
-        add_by_start(work.copies, span);
-        break;
-      case WorkKind::fill:
-        add_by_start(work.fills, span);
-        break;
-      case WorkKind::none:
-        break;
-    }
+    Intervals& of_kind = kinds[e] == WorkKind::compute         ? work.compute
+                         : kinds[e] == WorkKind::communication ? work.communication
+                         : kinds[e] == WorkKind::copy          ? work.copies
+                                                               : work.fills;
+    add_by_start(of_kind, {trace.start_ns[e], trace.end_ns(e)});
   }
   return work;
 }

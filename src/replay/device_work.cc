@@ -48,23 +48,11 @@ std::uint32_t LaunchedWork::just_ended(const RecordedTrace& trace, std::uint32_t
   return best;
 }
 
-WorkClass work_class(const RecordedTrace& trace, std::size_t event) {
-  switch (trace.kind[event]) {
-    case EventKind::copy:
-      return WorkClass::copy;
-    case EventKind::fill:
-      return WorkClass::fill;
-    default:
-      return is_communication_kernel(trace.name_of(event)) ? WorkClass::communication
-                                                           : WorkClass::kernel;
-  }
-}
-
 LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThread>& threads) {
   LaunchedWork work;
   work.launch_of.assign(trace.size(), kNoEvent);
   work.first_work.assign(trace.size(), kNoEvent);
-  work.of.assign(trace.size(), WorkClass::kernel);
+  work.of = work_kinds(trace);
   work.streams.resize(trace.lanes.size());
   work.launches.resize(trace.lanes.size());
   std::unordered_map<std::int64_t, std::uint32_t> calls;
@@ -75,18 +63,8 @@ LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThrea
       if (trace.correlation[call] != kNotRecorded) calls.emplace(trace.correlation[call], call);
     }
   }
-  // Names repeat: each is looked at once.
-  constexpr std::uint8_t kUnseen = 0xff;
-  std::vector<std::uint8_t> class_of_name(trace.texts.size(), kUnseen);
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
-    if (trace.kind[e] == EventKind::kernel) {
-      std::uint8_t& known = class_of_name[trace.name[e]];
-      if (known == kUnseen) known = static_cast<std::uint8_t>(work_class(trace, e));
-      work.of[e] = static_cast<WorkClass>(known);
-    } else {
-      work.of[e] = work_class(trace, e);
-    }
     work.streams[trace.lane[e]].push_back(e);
     const auto call = calls.find(trace.correlation[e]);
     if (call == calls.end()) continue;

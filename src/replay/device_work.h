@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "replay/host_segments.h"
-#include "replay/work_class.h"
 #include "trace/recorded_trace.h"
+#include "trace/work_kind.h"
 
 namespace orrery {
 
@@ -35,7 +35,7 @@ struct LaunchedWork {
   // Of every event: the first work a call launched; kNoEvent.
   std::vector<std::uint32_t> first_work;
   // Of every event that is work.
-  std::vector<WorkClass> of;
+  std::vector<WorkKind> of;
   // Of every lane: its work by start.
   std::vector<std::vector<std::uint32_t>> streams;
   // Of every lane: what was launched on it, by start of the call.

@@ -309,7 +309,7 @@ class Assembly {
 
   void add_work(std::uint32_t event, std::uint32_t lane, std::int64_t running_until) {
     const LaunchParameters& parameters = recording().parameters;
-    const WorkClass of = recording().work.of[event];
+    const WorkKind of = recording().work.of[event];
     const bool first = graph().lanes[lane].nodes.empty();
     if (!first) {
       graph().add({RunNodeKind::dispatch, trace_, event, lane,
@@ -319,7 +319,7 @@ class Assembly {
     const std::int64_t duration = std::max<std::int64_t>(
         0, trace().end_ns(event) - std::max(trace().start_ns[event], running_until));
     const auto node = static_cast<std::uint32_t>(graph().nodes.size());
-    if (of == WorkClass::communication) {
+    if (of == WorkKind::communication) {
       graph().add({RunNodeKind::arrival, trace_, event, lane, 0});
       graph().add({RunNodeKind::transfer, trace_, event, lane, duration});
     } else {
@@ -486,9 +486,9 @@ class Assembly {
 
 }  // namespace
 
-std::int64_t LaunchParameters::after_call_begins(WorkClass of, std::int64_t call_ns) const {
+std::int64_t LaunchParameters::after_call_begins(WorkKind of, std::int64_t call_ns) const {
   const std::int64_t launch = launch_ns[static_cast<std::size_t>(of)];
-  return std::max<std::int64_t>(0, of == WorkClass::copy ? launch : call_ns + launch);
+  return std::max<std::int64_t>(0, of == WorkKind::copy ? launch : call_ns + launch);
 }
 
 Result<GraphFromRun> graph_from_run(std::span<const RecordedTrace> traces,

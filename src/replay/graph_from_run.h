@@ -42,20 +42,20 @@
 
 #include "outcome/result.h"
 #include "replay/run_graph.h"
-#include "replay/work_class.h"
 #include "trace/recorded_trace.h"
+#include "trace/work_kind.h"
 
 namespace orrery {
 
 struct LaunchParameters {
-  std::array<std::int64_t, kWorkClasses>
+  std::array<std::int64_t, kWorkKinds>
       launch_ns{};  // may be negative; copies: from the call's start
-  std::array<std::int64_t, kWorkClasses> dispatch_ns{};  // before work of this class
+  std::array<std::int64_t, kWorkKinds> dispatch_ns{};  // before work of this class
   std::int64_t wake_ns = 0;
   std::int64_t slice_ns = 0;  // of another process on the device; 0: none
 
   // From the start of a launch call to the start of its work on an idle stream.
-  [[nodiscard]] std::int64_t after_call_begins(WorkClass of, std::int64_t call_ns) const;
+  [[nodiscard]] std::int64_t after_call_begins(WorkKind of, std::int64_t call_ns) const;
 };
 
 enum class StreamWaits : std::uint8_t { kept, dropped };

@@ -33,10 +33,10 @@ LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWor
                                    const DeviceWaits& waits, const TimeSlices& slices) {
   std::vector<bool> resumed(trace.size(), false);
   for (const StreamWait& r : slices.resumed) resumed[r.to] = slices.slice_ns > 0;
-  std::array<std::vector<std::int64_t>, kWorkClasses> launch;
-  std::array<std::vector<std::int64_t>, kWorkClasses> dispatch;
+  std::array<std::vector<std::int64_t>, kWorkKinds> launch;
+  std::array<std::vector<std::int64_t>, kWorkKinds> dispatch;
   std::vector<std::int64_t> wake;
-  constexpr auto kCopy = static_cast<std::size_t>(WorkClass::copy);
+  constexpr auto kCopy = static_cast<std::size_t>(WorkKind::copy);
   for (const std::vector<std::uint32_t>& stream : work.streams) {
     std::int64_t before = std::numeric_limits<std::int64_t>::min() / 2;
     for (const std::uint32_t e : stream) {
@@ -68,8 +68,8 @@ LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWor
     }
   }
   LaunchParameters parameters;
-  constexpr auto kKernel = static_cast<std::size_t>(WorkClass::kernel);
-  for (std::size_t c = 0; c < kWorkClasses; ++c) {
+  constexpr auto kKernel = static_cast<std::size_t>(WorkKind::compute);
+  for (std::size_t c = 0; c < kWorkKinds; ++c) {
     const auto own = [&](const auto& samples) {
       return samples[c].size() >= kEnoughLaunches ||
              (!samples[c].empty() && samples[kKernel].empty());

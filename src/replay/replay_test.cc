@@ -144,8 +144,8 @@ TEST(Replay, WorkStartsBehindItsLaunchAndItsStream) {
   }
   const auto traces = one(r);
   const GraphFromRun g = graph_of(traces);
-  EXPECT_EQ(g.parameters[0].launch_ns[0], 5'000);
-  EXPECT_EQ(g.parameters[0].dispatch_ns[0], 2'000);
+  EXPECT_EQ(g.parameters[0].launch_ns[1], 5'000);
+  EXPECT_EQ(g.parameters[0].dispatch_ns[1], 2'000);
   const ReplayedRun run = replayed_run(g.graph);
   for (const RunWork& work : g.graph.works) {
     EXPECT_NEAR(static_cast<double>(run.start_ns[work.first]),

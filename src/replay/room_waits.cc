@@ -21,7 +21,7 @@ std::uint32_t running_at(const RecordedTrace& trace, const LaunchedWork& work, s
       [&](std::uint32_t e, std::int64_t time) { return trace.start_ns[e] < time; });
   if (after == stream.begin()) return kNoEvent;
   const std::uint32_t e = *std::prev(after);
-  const bool computes = work.of[e] == WorkClass::kernel;
+  const bool computes = work.of[e] == WorkKind::compute;
   return computes && trace.end_ns(e) + kJustEndedNs >= time_ns ? e : kNoEvent;
 }
 
@@ -38,7 +38,7 @@ std::vector<StreamWait> room_waits(const RecordedTrace& trace, const LaunchedWor
       const std::int64_t start = trace.start_ns[e];
       std::int64_t ready = stream_free;
       stream_free = std::max(stream_free, trace.end_ns(e) + parameters.dispatch_ns[c]);
-      if (call == kNoEvent || work.of[e] == WorkClass::copy) continue;
+      if (call == kNoEvent || work.of[e] == WorkKind::copy) continue;
       ready =
           std::max(ready, trace.start_ns[call] - work.clock_ns +
                               parameters.after_call_begins(work.of[e], trace.duration_ns[call]));

@@ -16,8 +16,8 @@ struct Dependencies {
   const GraphFromRun& graph;
 };
 
-struct ByWorkClass {
-  const std::array<std::int64_t, kWorkClasses>& ns;
+struct ByWorkKind {
+  const std::array<std::int64_t, kWorkKinds>& ns;
 };
 
 struct RankOfReplay {
@@ -113,21 +113,21 @@ inline constexpr auto kResults<ReplayedStep> = table<ReplayedStep>(
         "what the replayed step hung on, walked back from its end; the parts sum to replayed_s"));
 
 template <>
-inline constexpr auto kResults<ByWorkClass> = table<ByWorkClass>(
+inline constexpr auto kResults<ByWorkKind> = table<ByWorkKind>(
     "by_work", "A time for each kind of device work.",
-    field("kernel", "of kernels", [](auto& r) { return time_of(r.ns[0]); }),
-    field("communication", "of communications", [](auto& r) { return time_of(r.ns[1]); }),
-    field("copy", "of copies", [](auto& r) { return time_of(r.ns[2]); }),
-    field("fill", "of fills", [](auto& r) { return time_of(r.ns[3]); }));
+    field("kernel", "of kernels", [](auto& r) { return time_of(r.ns[1]); }),
+    field("communication", "of communications", [](auto& r) { return time_of(r.ns[2]); }),
+    field("copy", "of copies", [](auto& r) { return time_of(r.ns[3]); }),
+    field("fill", "of fills", [](auto& r) { return time_of(r.ns[4]); }));
 
 template <>
 inline constexpr auto kResults<LaunchParameters> = table<LaunchParameters>(
     "constants", "Times of the whole recording that replace recorded starts.",
     field("launch_s",
           "from the end of a launch call to its work on an idle stream; of copies from its start",
-          [](auto& r) { return ByWorkClass{r.launch_ns}; }),
+          [](auto& r) { return ByWorkKind{r.launch_ns}; }),
     field("dispatch_s", "from the end of one piece of work to the next that is ready",
-          [](auto& r) { return ByWorkClass{r.dispatch_ns}; }),
+          [](auto& r) { return ByWorkKind{r.dispatch_ns}; }),
     nanoseconds<&LaunchParameters::wake_ns>("wake_s",
                                             "from the end of what a stream waited for to its work"),
     nanoseconds<&LaunchParameters::slice_ns>("slice_s",

@@ -154,10 +154,12 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
       count(graph.thread_waits), count(graph.rendezvous)));
   if (!graph.parameters.empty()) {
     const LaunchParameters& p = graph.parameters[0];
+    constexpr auto kCompute = static_cast<std::size_t>(WorkKind::compute);
     say(fmt::format(
         "Of the first trace: work starts {} us after its launch call ended, {} us after "
         "the work before it, {} us after a stream it waited for.",
-        microseconds(p.launch_ns[0]), microseconds(p.dispatch_ns[0]), microseconds(p.wake_ns)));
+        microseconds(p.launch_ns[kCompute]), microseconds(p.dispatch_ns[kCompute]),
+        microseconds(p.wake_ns)));
   }
   if (graph.resumed > 0) {
     say(fmt::format("Another process shares the device: {} launches waited for its turn.",
