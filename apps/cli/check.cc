@@ -1,7 +1,6 @@
 // orrery check: the results of nccl-tests beside what a cluster should give.
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "check/collective_check.h"
 #include "check/collective_results.h"

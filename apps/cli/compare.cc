@@ -1,8 +1,6 @@
 // orrery compare: every combination of models, clusters, plans and batches, side by side.
 #include "compare.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>

@@ -1,7 +1,5 @@
 #include "emit.h"
 
-#include <algorithm>
-
 #include "estimate/spec.h"
 #include "launch/launch.h"
 #include "outcome/nearest_name.h"

@@ -1,7 +1,5 @@
 #include "heap.h"
 
-#include <cstdlib>  // __GLIBC__
-
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

@@ -8,23 +8,15 @@
 #include "analyze/critical_path.h"
 #include "analyze/queue_length.h"
 #include "trace/data_loading.h"
+#include "trace/has.h"
 
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCallsThatWait = {"cudaDeviceSynchronize",
-                                                            "cudaStreamSynchronize",
-                                                            "cudaEventQuery",
-                                                            "cudaEventSynchronize",
-                                                            "cudaMemcpy",
-                                                            "cudaMemcpyAsync"};
-constexpr std::array<std::string_view, 3> kLockingCalls = {"cudaHostAlloc", "cudaLaunchKernel",
-                                                           "cudaMemcpyAsync"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& names) {
-  return std::ranges::find(names, text) != names.end();
-}
+constexpr std::string_view kCallsThatWait =
+    "cudaDeviceSynchronize cudaStreamSynchronize cudaEventQuery cudaEventSynchronize cudaMemcpy "
+    "cudaMemcpyAsync";
+constexpr std::string_view kLockingCalls = "cudaHostAlloc cudaLaunchKernel cudaMemcpyAsync";
 
 bool is_host_event(EventKind kind) {
   return !is_device_work(kind) && kind != EventKind::synchronization &&

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "analyze/recorded_arguments.h"
+#include "trace/recorded_arguments.h"
 
 namespace orrery {
 namespace {
@@ -23,23 +23,22 @@ struct TypeName {
   std::string_view in_kernels;  // "_f16_", of NCCL since 2.19, or "_half", before
   std::string_view of_pytorch;  // on operators
   std::string_view name;        // in NCCL arguments
-  std::int64_t bytes;
 };
 constexpr std::array<TypeName, 14> kTypes = {{
-    {"bf16", "c10::BFloat16", "BFloat16", 2},
-    {"bfloat", "c10::BFloat16", "BFloat16", 2},
-    {"f16", "c10::Half", "Half", 2},
-    {"half", "c10::Half", "Half", 2},
-    {"f32", "float", "Float", 4},
-    {"float", "float", "Float", 4},
-    {"f64", "double", "Double", 8},
-    {"double", "double", "Double", 8},
-    {"i64", "long int", "Long", 8},
-    {"int64", "long int", "Long", 8},
-    {"i32", "int", "Int", 4},
-    {"", "unsigned char", "Byte", 1},
-    {"", "signed char", "Char", 1},
-    {"", "bool", "Bool", 1},
+    {"bf16", "c10::BFloat16", "BFloat16"},
+    {"bfloat", "c10::BFloat16", "BFloat16"},
+    {"f16", "c10::Half", "Half"},
+    {"half", "c10::Half", "Half"},
+    {"f32", "float", "Float"},
+    {"float", "float", "Float"},
+    {"f64", "double", "Double"},
+    {"double", "double", "Double"},
+    {"i64", "long int", "Long"},
+    {"int64", "long int", "Long"},
+    {"i32", "int", "Int"},
+    {"", "unsigned char", "Byte"},
+    {"", "signed char", "Char"},
+    {"", "bool", "Bool"},
 }};
 
 const TypeName* type_where(std::string_view TypeName::* field, std::string_view value) {
@@ -61,13 +60,6 @@ const TypeName* type_in_kernel(std::string_view kernel) {
   return nullptr;
 }
 
-std::int64_t bytes_of_type(std::string_view type) {
-  if (const TypeName* known = type_where(&TypeName::name, type)) return known->bytes;
-  if (type.starts_with("Float8")) return 1;
-  if (type == "Short") return 2;
-  return 0;
-}
-
 // No message has more elements or ranks; larger numbers are damage, and could not be multiplied.
 constexpr double kMostElements = 1e12;
 constexpr std::int64_t kMostRanks = 10'000'000;
@@ -81,7 +73,7 @@ RecordedMessage from_arguments(const CommunicationDetails& details, const TextTa
     elements = details.output_elements;
   }
   if (elements <= 0) elements = details.output_elements;
-  if (const std::int64_t width = bytes_of_type(message.type);
+  if (const std::int64_t width = element_bytes(message.type);
       width > 0 && elements >= 0 && static_cast<double>(elements) <= kMostElements) {
     message.bytes = elements * width;
   }
@@ -139,7 +131,7 @@ void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const L
     elements = std::max(elements, elements_of(arguments[0]));
     if (trace.name_of(e) == "record_param_comms") message.ranks = group_size(arguments);
   }
-  const std::int64_t width = bytes_of_type(message.type);
+  const std::int64_t width = element_bytes(message.type);
   if (width <= 0 || elements <= 0 || elements > kMostElements) return;
   // The inputs of an all-gather are shards.
   if (message.collective != Collective::all_gather) {

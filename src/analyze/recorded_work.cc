@@ -1,20 +1,16 @@
 #include "analyze/recorded_work.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <initializer_list>
 #include <vector>
+
+#include "analyze/recorded_attention.h"
+#include "trace/has.h"
 
 namespace orrery {
 namespace {
 
 using Arguments = std::span<const RecordedArgument>;
 using KnownWork = std::optional<RecordedWork>;
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, text) != names.end();
-}
 
 // The tensor at a place; nullptr if there is none.
 const RecordedArgument* tensor(Arguments arguments, std::size_t i) {
@@ -61,14 +57,14 @@ KnownWork product(const RecordedArgument* a, const RecordedArgument* b,
 }
 
 KnownWork product_named(std::string_view name, Arguments x) {
-  if (is_one_of(name, {"mm", "bmm", "matmul", "mv", "dot", "_int_mm"})) {
+  if (is_one_of(name, "mm bmm matmul mv dot _int_mm")) {
     return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   }
   // Grouped: every row of the left meets one of the matrices.
-  if (is_one_of(name, {"_scaled_mm", "_grouped_mm", "_scaled_grouped_mm"})) {
+  if (is_one_of(name, "_scaled_mm _grouped_mm _scaled_grouped_mm")) {
     return product(tensor(x, 0), tensor(x, 1), nullptr, false);
   }
-  if (is_one_of(name, {"addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "_addmm_activation"})) {
+  if (is_one_of(name, "addmm addmm_ baddbmm baddbmm_ addmv _addmm_activation")) {
     return product(tensor(x, 1), tensor(x, 2), tensor(x, 0), false);
   }
   if (name == "linear") return product(tensor(x, 0), tensor(x, 1), tensor(x, 2), true);
@@ -117,7 +113,7 @@ KnownWork convolution_named(std::string_view name, Arguments x) {
     if (gradient == nullptr || input == nullptr || weight == nullptr) return std::nullopt;
     return convolution(*input, *weight, gradient->shapes[0], nullptr, 2);
   }
-  if (!is_one_of(name, {"convolution", "_convolution", "conv1d", "conv2d", "conv3d"})) {
+  if (!is_one_of(name, "convolution _convolution conv1d conv2d conv3d")) {
     return std::nullopt;
   }
   const RecordedArgument* input = tensor(x, 0);
@@ -130,49 +126,22 @@ KnownWork convolution_named(std::string_view name, Arguments x) {
   return convolution(*input, *weight, *out, tensor(x, 2), 1);
 }
 
-struct AttentionForm {
-  std::string_view name;
-  bool backward;
-  bool heads_last;     // [batch, sequence, heads, width] instead of [batch, heads, sequence, width]
-  std::size_t query;   // place of q; k and v follow
-  std::size_t causal;  // place of the flag
-};
-constexpr std::array<AttentionForm, 9> kAttention = {{
-    {"scaled_dot_product_attention", false, false, 0, 5},
-    {"_scaled_dot_product_flash_attention", false, false, 0, 4},
-    {"_scaled_dot_product_efficient_attention", false, false, 0, 6},
-    {"_scaled_dot_product_cudnn_attention", false, false, 0, 6},
-    {"_scaled_dot_product_flash_attention_backward", true, false, 1, 11},
-    {"_scaled_dot_product_efficient_attention_backward", true, false, 1, 11},
-    {"_scaled_dot_product_cudnn_attention_backward", true, false, 1, 14},
-    {"_flash_attention_forward", false, true, 0, 8},
-    {"_flash_attention_backward", true, true, 1, 11},
-}};
-
+// `name` with its library.
 KnownWork attention_named(std::string_view name, Arguments x) {
-  const auto* form = std::ranges::find(kAttention, name, &AttentionForm::name);
-  if (form == kAttention.end()) return std::nullopt;
-  const RecordedArgument* q = tensor(x, form->query);
-  const RecordedArgument* k = tensor(x, form->query + 1);
-  const RecordedArgument* v = tensor(x, form->query + 2);
-  if (q == nullptr || k == nullptr || v == nullptr) return std::nullopt;
-  const Shape& shape = q->shapes[0];
-  if (shape.size() != 4 || k->shapes[0].size() != 4 || v->shapes[0].size() != 4) {
-    return std::nullopt;
-  }
-  const std::size_t sequence = form->heads_last ? 1 : 2;
-  const std::size_t heads = form->heads_last ? 2 : 1;
-  const double rows = extent(shape, 0) * extent(shape, heads) * extent(shape, sequence);
-  double flops =
-      2 * rows * extent(k->shapes[0], sequence) * (extent(shape, 3) + extent(v->shapes[0], 3));
-  if (form->causal < x.size() && x[form->causal].value == "True") flops /= 2;
-  const double out = rows * extent(v->shapes[0], 3) * width(*q);
-  double bytes = bytes_of(*q) + bytes_of(*k) + bytes_of(*v) + out;
-  if (form->backward) {
-    flops *= 2.5;
-    bytes = 2 * (bytes_of(*q) + bytes_of(*k) + bytes_of(*v)) + 2 * out;
-  }
-  return work(RecordedWorkClass::attention, flops, bytes, *q);
+  const auto found = recorded_attention(name, x);
+  if (!found) return std::nullopt;
+  const AttentionShape& s = found->shape;
+  const double rows = s.batch * s.heads * s.queries;
+  const double flops = 2 * rows * s.keys * (s.query_key_dim + s.value_dim) / (s.causal ? 2 : 1);
+  const auto element = static_cast<double>(element_bytes(found->type));
+  const double read =
+      rows * s.query_key_dim + s.batch * s.kv_heads * s.keys * (s.query_key_dim + s.value_dim);
+  const double bytes = element * (read + rows * s.value_dim);
+  const bool backward = found->direction == Direction::backward;
+  return RecordedWork{.operator_class = RecordedWorkClass::attention,
+                      .flops = Flops(backward ? 2.5 * flops : flops),
+                      .bytes = Bytes(backward ? 2 * bytes : bytes),
+                      .type = found->type};
 }
 
 double bytes_of_all(Arguments x) {
@@ -183,12 +152,12 @@ double bytes_of_all(Arguments x) {
 
 KnownWork normalization_named(std::string_view name, Arguments x) {
   const bool backward = name.ends_with("_backward");
-  if (!is_one_of(name, {"layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm",
-                        "_batch_norm_impl_index", "cudnn_batch_norm", "miopen_batch_norm",
-                        "group_norm", "native_group_norm", "_fused_rms_norm", "rms_norm",
-                        "native_layer_norm_backward", "native_batch_norm_backward",
-                        "cudnn_batch_norm_backward", "miopen_batch_norm_backward",
-                        "native_group_norm_backward", "_fused_rms_norm_backward"})) {
+  if (!is_one_of(name,
+                 "layer_norm native_layer_norm batch_norm native_batch_norm _batch_norm_impl_index "
+                 "cudnn_batch_norm miopen_batch_norm group_norm native_group_norm _fused_rms_norm "
+                 "rms_norm native_layer_norm_backward native_batch_norm_backward "
+                 "cudnn_batch_norm_backward miopen_batch_norm_backward native_group_norm_backward "
+                 "_fused_rms_norm_backward")) {
     return std::nullopt;
   }
   const RecordedArgument* input = tensor(x, 0);
@@ -200,8 +169,9 @@ KnownWork normalization_named(std::string_view name, Arguments x) {
 }
 
 KnownWork softmax_named(std::string_view name, Arguments x) {
-  if (!is_one_of(name, {"_softmax", "_log_softmax", "_softmax_backward_data",
-                        "_log_softmax_backward_data", "softmax", "log_softmax"})) {
+  if (!is_one_of(name,
+                 "_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data softmax "
+                 "log_softmax")) {
     return std::nullopt;
   }
   const RecordedArgument* input = tensor(x, 0);
@@ -229,60 +199,13 @@ KnownWork elementwise_named(std::string_view name, Arguments x) {
   if (x.empty()) return std::nullopt;
   const bool in_place = name.ends_with('_') && !name.ends_with("__");
   if (in_place) name.remove_suffix(1);
-  if (!is_one_of(name, {"copy",
-                        "add",
-                        "sub",
-                        "mul",
-                        "div",
-                        "neg",
-                        "abs",
-                        "exp",
-                        "log",
-                        "sqrt",
-                        "rsqrt",
-                        "reciprocal",
-                        "pow",
-                        "relu",
-                        "gelu",
-                        "silu",
-                        "sigmoid",
-                        "tanh",
-                        "sin",
-                        "cos",
-                        "erf",
-                        "clamp",
-                        "clamp_min",
-                        "clamp_max",
-                        "maximum",
-                        "minimum",
-                        "eq",
-                        "ne",
-                        "lt",
-                        "le",
-                        "gt",
-                        "ge",
-                        "where",
-                        "masked_fill",
-                        "threshold_backward",
-                        "gelu_backward",
-                        "silu_backward",
-                        "sigmoid_backward",
-                        "tanh_backward",
-                        "hardtanh",
-                        "leaky_relu",
-                        "logical_and",
-                        "logical_not",
-                        "bitwise_and",
-                        "bitwise_not",
-                        "bitwise_or",
-                        "addcmul",
-                        "addcdiv",
-                        "lerp",
-                        "native_dropout",
-                        "rsub",
-                        "floor_divide",
-                        "remainder",
-                        "isnan"})) {
+  if (!is_one_of(
+          name,
+          "copy add sub mul div neg abs exp log sqrt rsqrt reciprocal pow relu gelu silu "
+          "sigmoid tanh sin cos erf clamp clamp_min clamp_max maximum minimum eq ne lt le gt ge "
+          "where masked_fill threshold_backward gelu_backward silu_backward sigmoid_backward "
+          "tanh_backward hardtanh leaky_relu logical_and logical_not bitwise_and bitwise_not "
+          "bitwise_or addcmul addcdiv lerp native_dropout rsub floor_divide remainder isnan")) {
     return std::nullopt;
   }
   const auto first = std::ranges::find_if(x, &RecordedArgument::is_tensor);
@@ -301,9 +224,10 @@ KnownWork elementwise_named(std::string_view name, Arguments x) {
 }
 
 KnownWork reduction_named(std::string_view name, Arguments x) {
-  if (!is_one_of(name, {"sum", "mean", "max", "min", "prod", "norm", "linalg_norm",
-                        "linalg_vector_norm", "var", "std", "var_mean", "amax", "amin", "argmax",
-                        "argmin", "all", "any", "cumsum", "logsumexp"})) {
+  if (!is_one_of(
+          name,
+          "sum mean max min prod norm linalg_norm linalg_vector_norm var std var_mean amax amin "
+          "argmax argmin all any cumsum logsumexp")) {
     return std::nullopt;
   }
   const RecordedArgument* input = tensor(x, 0);
@@ -336,7 +260,7 @@ KnownWork reduction_named(std::string_view name, Arguments x) {
 
 // Enlarges the last two extents of an image: the new ones are an argument.
 KnownWork upsampling_named(std::string_view name, Arguments x) {
-  if (!is_one_of(name, {"upsample_nearest2d", "upsample_bilinear2d", "upsample_bicubic2d"})) {
+  if (!is_one_of(name, "upsample_nearest2d upsample_bilinear2d upsample_bicubic2d")) {
     return std::nullopt;
   }
   const RecordedArgument* input = tensor(x, 0);
@@ -374,10 +298,10 @@ std::optional<RecordedWork> recorded_work(std::string_view name,
                                           std::span<const RecordedArgument> arguments) {
   static constexpr std::string_view kLibrary = "aten::";
   if (!name.starts_with(kLibrary) || arguments.empty()) return std::nullopt;
+  if (auto attention = attention_named(name, arguments)) return attention;
   name.remove_prefix(kLibrary.size());
-  for (const auto of :
-       {product_named, convolution_named, attention_named, normalization_named, softmax_named,
-        elementwise_named, upsampling_named, reduction_named, movement_named}) {
+  for (const auto of : {product_named, convolution_named, normalization_named, softmax_named,
+                        elementwise_named, upsampling_named, reduction_named, movement_named}) {
     if (auto found = of(name, arguments)) return found;
   }
   return std::nullopt;

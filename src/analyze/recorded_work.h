@@ -27,8 +27,8 @@
 #include <span>
 #include <string_view>
 
-#include "analyze/recorded_arguments.h"
 #include "outcome/enum_names.h"
+#include "trace/recorded_arguments.h"
 #include "units/quantity.h"
 
 namespace orrery {

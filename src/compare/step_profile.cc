@@ -15,14 +15,6 @@
 namespace orrery {
 namespace {
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, ...)" -> "AllReduce".
-std::string collective_of_kernel(std::string_view kernel) {
-  const std::size_t mark = kernel.find("Kernel_");
-  if (mark == std::string_view::npos) return std::string(kernel.substr(0, kernel.find('(')));
-  std::string_view rest = kernel.substr(mark + std::string_view("Kernel_").size());
-  return std::string(rest.substr(0, rest.find_first_of("_(<")));
-}
-
 struct Label {
   std::string name;
   std::string detail;
@@ -30,10 +22,13 @@ struct Label {
 
 Label communication_label(const RecordedTrace& trace, std::uint32_t event) {
   const std::uint32_t index = trace.communication[event];
-  if (index == kNoDetails) return {collective_of_kernel(trace.name_of(event)), ""};
+  const std::string_view kernel = trace.name_of(event);
+  const std::string_view called =
+      collective_of_kernel(kernel).value_or(kernel.substr(0, kernel.find('(')));
+  if (index == kNoDetails) return {std::string(called), ""};
   const CommunicationDetails& c = trace.communications[index];
   Label label{std::string(trace.texts[c.collective]), ""};
-  if (label.name.empty()) label.name = collective_of_kernel(trace.name_of(event));
+  if (label.name.empty()) label.name = called;
   if (c.group != 0) label.name += fmt::format(", group {}", trace.texts[c.group]);
   const std::int64_t elements = std::max(c.input_elements, c.output_elements);
   if (elements != kNotRecorded) label.detail = fmt::format("{}", elements);

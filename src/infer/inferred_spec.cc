@@ -16,7 +16,7 @@ namespace orrery {
 namespace {
 
 struct Product {
-  ProductShape shape;
+  GemmShape shape;
   const OperatorUse* use = nullptr;
 };
 
@@ -145,7 +145,7 @@ class Inference {
   [[nodiscard]] bool is_continued(std::int64_t hidden) const {
     return std::any_of(uses_.begin(), uses_.end(), [&](const OperatorUse& use) {
       const auto product = product_shape(use.name, use.shapes);
-      return product && product->batch == 1 && product->k == static_cast<double>(hidden);
+      return product && product->groups == 1 && product->k == static_cast<double>(hidden);
     });
   }
 
@@ -161,8 +161,8 @@ class Inference {
           use.shapes[1].size() != 4) {
         continue;
       }
-      const TensorShape& image = use.shapes[0];
-      const TensorShape& kernel = use.shapes[1];
+      const Shape& image = use.shapes[0];
+      const Shape& kernel = use.shapes[1];
       const std::int64_t side = kernel[2];
       if (side < 2 || kernel[3] != side || kernel[0] != spec_.architecture.hidden ||
           image[2] < side || image[3] < side) {
@@ -224,15 +224,15 @@ class Inference {
     const std::int64_t s = spec_.training.sequence_length;
     if (use.name == "aten::scaled_dot_product_attention" && use.shapes.size() >= 3 &&
         use.shapes[0].size() == 4 && use.shapes[1].size() == 4) {
-      const TensorShape& q = use.shapes[0];
+      const Shape& q = use.shapes[0];
       if (q[0] != b || q[2] != s) return std::nullopt;
       return Attention{&use, q[1], use.shapes[1][1], q[3], true};
     }
     const auto product = product_shape(use.name, use.shapes);
-    if (!product || product->batch <= 1) return std::nullopt;
+    if (!product || product->groups <= 1) return std::nullopt;
     // Queries by keys: s by s, over the size of a head.
     const auto rows = static_cast<std::int64_t>(product->m);
-    const auto heads = static_cast<std::int64_t>(product->batch);
+    const auto heads = static_cast<std::int64_t>(product->groups);
     if (rows != s || static_cast<std::int64_t>(product->n) != s || heads % b != 0) {
       return std::nullopt;
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "whatif/tensor_shapes.h"
+#include "trace/recorded_arguments.h"
 
 namespace orrery {
 namespace {
@@ -44,7 +44,7 @@ bool is_of_model(const ModelSizes& sizes, std::string_view shapes) {
   int widths = 0;
   int both = 0;
   bool shaped = false;
-  for (const TensorShape& tensor : tensor_shapes(shapes)) {
+  for (const Shape& tensor : tensor_shapes(shapes)) {
     std::int64_t rows_here = 0;
     for (const std::int64_t n : tensor) {
       const bool row = among(sizes.rows, n);
@@ -63,7 +63,7 @@ bool is_of_model(const ModelSizes& sizes, std::string_view shapes) {
 
 bool has_tokens(const ModelSizes& sizes, std::string_view shapes) {
   bool shaped = false;
-  for (const TensorShape& tensor : tensor_shapes(shapes)) {
+  for (const Shape& tensor : tensor_shapes(shapes)) {
     shaped = shaped || !tensor.empty();
     const auto is_tokens = [&](std::int64_t n) { return among(sizes.rows, n); };
     if (std::any_of(tensor.begin(), tensor.end(), is_tokens)) return true;

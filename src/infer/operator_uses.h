@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "trace/marked_steps.h"
+#include "trace/recorded_arguments.h"
 #include "trace/recorded_trace.h"
-#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 
@@ -22,7 +22,7 @@ struct OperatorUse {
   std::string_view name;
   std::string_view shapes_text;
   std::string_view types;
-  std::vector<TensorShape> shapes;
+  std::vector<Shape> shapes;
   std::int64_t calls = 0;           // in all
   std::int64_t backward_calls = 0;  // of them, in the backward pass
   std::int64_t again_calls = 0;     // of them, of a forward pass computed again

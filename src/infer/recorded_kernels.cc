@@ -8,15 +8,15 @@
 #include <tuple>
 
 #include "analyze/launches.h"
+#include "analyze/recorded_attention.h"
 #include "analyze/recorded_message.h"
 #include "analyze/recorded_work.h"
 #include "analyze/spread.h"
 #include "trace/collective_instances.h"
 #include "trace/has.h"
 #include "trace/kernel_class.h"
+#include "trace/recorded_arguments.h"
 #include "trace/recorded_time.h"
-#include "whatif/recorded_attention.h"
-#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 namespace {
@@ -88,7 +88,7 @@ std::optional<RecordedKernel> measured_operator(std::string_view name, std::stri
       out.product = {static_cast<double>(a[0]) / groups, static_cast<double>(b[2]),
                      static_cast<double>(b[1]), groups};
     } else if (const auto shape = product_shape(name, tensor_shapes(shapes))) {
-      out.product = {shape->m, shape->n, shape->k, shape->batch};
+      out.product = *shape;
     } else {
       return std::nullopt;
     }

@@ -2,7 +2,7 @@
 // often, and how long it took.
 //
 // Work of the device belongs to the innermost operator around its launch whose work is known from
-// its name and arguments (analyze/recorded_work.h, whatif/recorded_attention.h); calls of one
+// its name and arguments (analyze/recorded_work.h, analyze/recorded_attention.h); calls of one
 // operator with the same shapes and types are one row. Its time is the median over the calls of all
 // ranks, where one call's time is the sum of what it launched: a product split along k and the sum
 // of its parts are one call.

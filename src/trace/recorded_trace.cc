@@ -44,4 +44,12 @@ bool is_communication_kernel(std::string_view name) {
          contains_ignoring_case(name, "dpsk::ep::");
 }
 
+std::optional<std::string_view> collective_of_kernel(std::string_view name) {
+  constexpr std::string_view kMark = "Kernel_";
+  const std::size_t mark = name.find(kMark);
+  if (mark == std::string_view::npos) return std::nullopt;
+  name.remove_prefix(mark + kMark.size());
+  return name.substr(0, name.find_first_of("_(<"));
+}
+
 }  // namespace orrery

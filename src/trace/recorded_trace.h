@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -221,5 +222,8 @@ struct RecordedTrace {
 // Whether a kernel communicates: NCCL, RCCL, or DeepEP, by its name, in any case. Every other
 // kernel computes. Source: definitions of validation/traces/README.md.
 bool is_communication_kernel(std::string_view name);
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, ...)" -> "AllReduce"; of other names
+// nothing.
+std::optional<std::string_view> collective_of_kernel(std::string_view name);
 
 }  // namespace orrery

@@ -1,7 +1,6 @@
 #include "whatif/edited_run.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -10,13 +9,6 @@
 
 namespace orrery {
 namespace {
-
-std::string collective_of_kernel(std::string_view kernel) {
-  const std::size_t mark = kernel.find("Kernel_");
-  if (mark == std::string_view::npos) return "communication";
-  std::string_view rest = kernel.substr(mark + std::string_view("Kernel_").size());
-  return std::string(rest.substr(0, rest.find_first_of("_(<")));
-}
 
 bool fits(std::string_view pattern, std::string_view text) {
   return pattern.empty() || fits_pattern(text, pattern);
@@ -92,13 +84,14 @@ WorkSubject EditedRun::subject(const RunWork& work) const {
   s.kernel_class = kernel ? kernel_class(s.kernel, s.op, outer) : KernelClass::copy;
   if (s.kernel_class != KernelClass::communication) return s;
   if (trace.communication[work.event] == kNoDetails && started_[work.trace].call.empty()) {
-    s.collective = collective_of_kernel(s.kernel);
+    s.collective = collective_of_kernel(s.kernel).value_or("communication");
     return s;
   }
   const RecordedMessage message = recorded_message(trace, started_[work.trace], work.event);
   if (message.bytes != kNotRecorded && message.bytes >= 0) {
     s.volume = Bytes(static_cast<double>(message.bytes));
-    s.element = bytes_of_type(message.type);
+    const auto element = static_cast<double>(element_bytes(message.type));
+    if (element > 0) s.element = Bytes(element);
   }
   if (message.ranks != kNotRecorded && message.ranks > 0) s.group_size = message.ranks;
   if (trace.communication[work.event] != kNoDetails) {
@@ -108,7 +101,7 @@ WorkSubject EditedRun::subject(const RunWork& work) const {
     s.group_description = trace.texts[c.group_description];
     if (c.group_size != kNotRecorded && c.group_size > 0) s.group_size = c.group_size;
   }
-  if (s.collective.empty()) s.collective = collective_of_kernel(s.kernel);
+  if (s.collective.empty()) s.collective = collective_of_kernel(s.kernel).value_or("communication");
   return s;
 }
 
@@ -264,40 +257,6 @@ std::int64_t scaled_ns(std::int64_t ns, double factor) {
   constexpr double kLongest = 9e15;  // 104 days
   return static_cast<std::int64_t>(
       std::llround(std::clamp(static_cast<double>(ns) * factor, 0.0, kLongest)));
-}
-
-std::optional<Bytes> bytes_of_type(std::string_view type) {
-  struct Size {
-    std::string_view type;
-    double bytes;
-  };
-  static constexpr std::array kSizes = {Size{"Float", 4},
-                                        Size{"float", 4},
-                                        Size{"Half", 2},
-                                        Size{"c10::Half", 2},
-                                        Size{"BFloat16", 2},
-                                        Size{"c10::BFloat16", 2},
-                                        Size{"Double", 8},
-                                        Size{"double", 8},
-                                        Size{"Long", 8},
-                                        Size{"long int", 8},
-                                        Size{"long", 8},
-                                        Size{"Int", 4},
-                                        Size{"int", 4},
-                                        Size{"Short", 2},
-                                        Size{"Byte", 1},
-                                        Size{"unsigned char", 1},
-                                        Size{"Char", 1},
-                                        Size{"signed char", 1},
-                                        Size{"Bool", 1},
-                                        Size{"bool", 1},
-                                        Size{"Float8_e4m3fn", 1},
-                                        Size{"Float8_e5m2", 1},
-                                        Size{"c10::Float8_e4m3fn", 1}};
-  for (const Size& size : kSizes) {
-    if (size.type == type) return Bytes(size.bytes);
-  }
-  return std::nullopt;
 }
 
 }  // namespace orrery

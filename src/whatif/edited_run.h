@@ -93,7 +93,4 @@ inline constexpr std::size_t kMostCopiedNodes = 20'000'000;
 // Nanoseconds times a factor, rounded.
 std::int64_t scaled_ns(std::int64_t ns, double factor);
 
-// Bytes of an element of a framework's type: "BFloat16", "Float", "c10::Half", "float".
-std::optional<Bytes> bytes_of_type(std::string_view type);
-
 }  // namespace orrery

@@ -7,10 +7,10 @@
 
 #include "cost/collective/collective.h"
 #include "cost/collective/collective_parameters.h"
+#include "trace/recorded_arguments.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
 #include "whatif/stage_link.h"
-#include "whatif/tensor_shapes.h"
 #include "whatif/training_passes.h"
 
 namespace orrery {
@@ -20,9 +20,9 @@ constexpr double kBucketBytes = 25.0 * 1024 * 1024;
 
 // Bytes of weights of one forward work: the second operand of a product, the table of an embedding.
 Bytes weights_of(const WorkSubject& s) {
-  const std::vector<TensorShape> shapes = tensor_shapes(s.shapes);
-  const Bytes element = bytes_of_type(first_type(s.types)).value_or(Bytes(2));
-  if (const auto product = product_shape(s.op, shapes); product && product->batch == 1) {
+  const std::vector<Shape> shapes = tensor_shapes(s.shapes);
+  const Bytes element = element_of(s.types);
+  if (const auto product = product_shape(s.op, shapes); product && product->groups == 1) {
     return element * (product->k * product->n);
   }
   const bool looks_up = s.op == "aten::embedding" || s.op == "aten::index_select";

@@ -28,18 +28,18 @@
 #include <variant>
 
 #include "analyze/recorded_accelerator.h"
+#include "analyze/recorded_attention.h"
 #include "cost/kernel/kernel_model.h"
 #include "lower/price.h"
 #include "replay/graph_run.h"
 #include "replay/simulated_recording.h"
+#include "trace/recorded_arguments.h"
 #include "whatif/edit_language.h"
 #include "whatif/edit_verb.h"
 #include "whatif/edited_run.h"
 #include "whatif/known_division.h"
 #include "whatif/known_edits.h"
 #include "whatif/network_edits.h"
-#include "whatif/recorded_attention.h"
-#include "whatif/tensor_shapes.h"
 #include "whatif/whatif.h"
 
 namespace orrery {
@@ -164,10 +164,6 @@ Result<Device> device_of(const Accelerator& accelerator, const Catalog& catalog)
   return Device{accelerator, KernelModel(std::move(parameters))};
 }
 
-Seconds product_time(const KernelModel& model, const ProductShape& shape, NumberFormat format) {
-  return model.gemm({.m = shape.m, .n = shape.n, .k = shape.k, .groups = shape.batch}, format);
-}
-
 // The attention that launched a work, where its shapes are recorded.
 std::optional<RecordedAttention> attention_of(const EditedRun& run, const RunWork& work) {
   const RecordedTrace& trace = run.traces()[work.trace];
@@ -180,8 +176,8 @@ std::optional<RecordedAttention> attention_of(const EditedRun& run, const RunWor
                             recorded_arguments(trace, trace.operators[trace.details[op]]));
 }
 
-std::vector<TensorShape> resized(std::vector<TensorShape> shapes, const ResizedDimensions& change) {
-  for (TensorShape& shape : shapes) {
+std::vector<Shape> resized(std::vector<Shape> shapes, const ResizedDimensions& change) {
+  for (Shape& shape : shapes) {
     for (std::int64_t& n : shape) n = change(n);
   }
   return shapes;
@@ -198,7 +194,7 @@ std::string text_of(const std::map<std::int64_t, std::int64_t>& dimensions) {
   return said > kMost ? out + fmt::format(" and {} more", said - kMost) : out;
 }
 
-double product_flops(const ProductShape& s) { return 2 * s.batch * s.m * s.n * s.k; }
+double product_flops(const GemmShape& s) { return 2 * s.groups * s.m * s.n * s.k; }
 
 // Accelerators of the recordings; empty where one is not known.
 std::vector<std::optional<Device>> recorded_devices(const EditedRun& run, const Catalog& catalog) {
@@ -240,8 +236,8 @@ Result<void> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& contex
       ++communications;
       continue;
     }
-    const std::vector<TensorShape> before = tensor_shapes(s.shapes);
-    const std::vector<TensorShape> after = resized(before, change);
+    const std::vector<Shape> before = tensor_shapes(s.shapes);
+    const std::vector<Shape> after = resized(before, change);
     if (before == after) continue;
     for (std::size_t i = 0; i < before.size(); ++i) {
       for (std::size_t d = 0; d < before[i].size(); ++d) {
@@ -254,8 +250,8 @@ Result<void> apply_resize(EditedRun& run, AppliedEdit& edit, EditContext& contex
     if (old_product && new_product) {
       const auto& device = devices[work.trace];
       const NumberFormat format = format_of(s.types);
-      ratio = device ? product_time(device->model, *new_product, format) /
-                           product_time(device->model, *old_product, format)
+      ratio = device ? device->model.gemm(*new_product, format) /
+                           device->model.gemm(*old_product, format)
                      : product_flops(*new_product) / product_flops(*old_product);
       ++products;
     } else {
@@ -316,8 +312,8 @@ Result<void> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& c
                           s.kernel_class == KernelClass::convolution;
     double ratio = source.accelerator.memory.bandwidth / target.accelerator.memory.bandwidth;
     if (computes && product) {
-      const Seconds before = product_time(source.model, *product, format);
-      ratio = before > Seconds(0) ? product_time(target.model, *product, format) / before : 1;
+      const Seconds before = source.model.gemm(*product, format);
+      ratio = before > Seconds(0) ? target.model.gemm(*product, format) / before : 1;
       ++products;
     } else if (const auto attention = s.kernel_class == KernelClass::attention
                                           ? attention_of(run, work)
@@ -363,7 +359,7 @@ Result<void> apply_price(EditedRun& run, AppliedEdit& edit, EditContext& context
       return bad_input("the recording does not name an accelerator of the catalog",
                        to_text(edit.edit), "set WHERE to TIME says what kernels take");
     }
-    const Seconds time = product_time(device->model, *product, format_of(s.types));
+    const Seconds time = device->model.gemm(*product, format_of(s.types));
     run.set_duration_ns(w, scaled_ns(1, time.value() * 1e9));
     ++edit.changed;
   }

@@ -7,9 +7,9 @@
 
 #include "analyze/recorded_accelerator.h"
 #include "cost/collective/collective.h"
+#include "trace/recorded_arguments.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"
-#include "whatif/tensor_shapes.h"
 
 namespace orrery {
 namespace {
@@ -18,12 +18,6 @@ struct SentTensor {
   Bytes volume;
   std::string from;  // the operator that tells
 };
-
-double elements_of(const TensorShape& shape) {
-  double n = shape.empty() ? 0 : 1;
-  for (const std::int64_t d : shape) n *= static_cast<double>(d);
-  return n;
-}
 
 // What an embedding gives, [vocabulary, h] looked up with [b, s]; else the largest input of the
 // first operator of the second layer that has one.
@@ -36,18 +30,17 @@ std::optional<SentTensor> sent_tensor(const EditedRun& run, const TrainingPasses
     const std::uint32_t part = passes.part_of[work.first];
     if (parts.is_between(part) || parts.is_backward(part) || parts.depth_of(part) > 2) continue;
     const WorkSubject s = run.subject(work);
-    const std::vector<TensorShape> shapes = tensor_shapes(s.shapes);
+    const std::vector<Shape> shapes = tensor_shapes(s.shapes);
     if (shapes.empty()) continue;
-    const auto element = bytes_of_type(first_type(s.types));
-    const Bytes of_element = element.value_or(Bytes(2));
+    const Bytes of_element = element_of(s.types);
     if (parts.depth_of(part) == 0 && s.op.find("embedding") != std::string_view::npos &&
         shapes.size() >= 2 && shapes[0].size() == 2) {
-      const double n = elements_of(shapes[1]) * static_cast<double>(shapes[0][1]);
+      const double n = elements_of(std::vector{shapes[1]}) * static_cast<double>(shapes[0][1]);
       if (n > 0) return SentTensor{of_element * n, std::string(s.op)};
     }
     if (of_layer || parts.depth_of(part) != 2) continue;
     double largest = 0;
-    for (const TensorShape& shape : shapes) largest = std::max(largest, elements_of(shape));
+    for (const Shape& shape : shapes) largest = std::max(largest, elements_of(std::vector{shape}));
     if (largest > 0) of_layer = SentTensor{of_element * largest, std::string(s.op)};
   }
   return of_layer;
@@ -121,6 +114,11 @@ std::string_view first_type(std::string_view types) {
   const std::size_t begin = types.find_first_not_of("[\"' ");
   if (begin == std::string_view::npos) return {};
   return types.substr(begin, types.find_first_of("\"',]", begin) - begin);
+}
+
+Bytes element_of(std::string_view types) {
+  const std::int64_t bytes = element_bytes(first_type(types));
+  return Bytes(bytes > 0 ? static_cast<double>(bytes) : 2);
 }
 
 Result<StageLink> stage_link(const EditedRun& run, const TrainingPasses& passes, const Edit& edit,

@@ -46,5 +46,7 @@ std::vector<std::uint32_t> main_streams(const EditedRun& run);
 
 // The first type of a list as recorded: "c10::BFloat16" of ["c10::BFloat16", ""].
 std::string_view first_type(std::string_view types);
+// Bytes of an element of that type; 2 where it is not known.
+Bytes element_of(std::string_view types);
 
 }  // namespace orrery

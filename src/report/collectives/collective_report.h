@@ -1,7 +1,6 @@
 // Measured collectives beside the expected ones, as text and as the JSON of `orrery check`.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "check/collective_check.h"

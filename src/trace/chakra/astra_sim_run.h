@@ -17,7 +17,6 @@
 // Source: astra-sim (518bd51), Workload.cc, HardwareResource.cc, Sys.cc. O(n log n).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "trace/chakra/chakra_check.h"

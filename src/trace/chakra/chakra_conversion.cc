@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +18,7 @@
 #include "trace/chakra/process_groups.h"
 #include "trace/chakra/synchronization_edges.h"
 #include "trace/pytorch_et/python_text.h"
+#include "trace/recorded_arguments.h"
 
 namespace orrery {
 namespace {
@@ -40,16 +40,16 @@ struct RecordedOperatorWork {
   std::int64_t bytes = 0;
 };
 
-using Shape = std::vector<double>;
+using Extents = std::vector<double>;
 
-double elements(const Shape& shape) {
+double elements(const Extents& shape) {
   double out = 1;
   for (const double size : shape) out *= size;
   return out;
 }
 
-Shape shape_of(std::string_view json) {
-  Shape out;
+Extents shape_of(std::string_view json) {
+  Extents out;
   for (const std::string_view item : json_items(json)) {
     const auto size = json_integer(item);
     if (!size || *size < 0) return {};
@@ -64,7 +64,7 @@ std::int64_t whole(double value) {
 }
 
 // Of the product of two shapes; `more` operations an element besides.
-double product_flops(const Shape& a, const Shape& b, bool transposed, double more) {
+double product_flops(const Extents& a, const Extents& b, bool transposed, double more) {
   if (a.empty() || b.empty()) return 0;
   const double k = a.back();
   // aten::linear takes its weight as [n, k], all others as [.., k, n].
@@ -72,7 +72,7 @@ double product_flops(const Shape& a, const Shape& b, bool transposed, double mor
   return k == 0 ? 0 : elements(a) / k * n * (2 * k + more);
 }
 
-double flops(std::string_view name, const std::vector<Shape>& inputs) {
+double flops(std::string_view name, const std::vector<Extents>& inputs) {
   struct Product {
     std::string_view name;
     std::size_t first;  // of the two factors among the inputs
@@ -91,14 +91,14 @@ double flops(std::string_view name, const std::vector<Shape>& inputs) {
     }
   }
   double most = 0;
-  for (const Shape& shape : inputs) {
+  for (const Extents& shape : inputs) {
     if (!shape.empty()) most = std::max(most, elements(shape));
   }
   return most;
 }
 
-std::vector<Shape> shapes(std::string_view json) {
-  std::vector<Shape> out;
+std::vector<Extents> shapes(std::string_view json) {
+  std::vector<Extents> out;
   for (const std::string_view item : json_items(json)) out.push_back(shape_of(item));
   return out;
 }
@@ -115,15 +115,9 @@ RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace
   if (node.event == kNoEvent || recorded.details[node.event] == kNoDetails) return {};
   const OperatorDetails& details = recorded.operators[recorded.details[node.event]];
   const std::string_view dimensions = recorded.texts[details.input_shapes];
-  const std::string_view types = recorded.texts[details.input_types];
-  if (!is_shallow_json(dimensions) || !is_shallow_json(types)) return {};
-  const std::vector<Shape> inputs = shapes(dimensions);
-  const auto names = json_items(types);
-  double bytes = 0;
-  for (std::size_t i = 0; i < std::min(inputs.size(), names.size()); ++i) {
-    const auto each = bytes_of_data_type(json_string(names[i]).value_or(""));
-    if (each && !inputs[i].empty()) bytes += elements(inputs[i]) * static_cast<double>(*each);
-  }
+  if (!is_shallow_json(dimensions)) return {};
+  const std::vector<Extents> inputs = shapes(dimensions);
+  const double bytes = input_bytes(recorded, details);
   return {whole(flops(recorded.name_of(node.event), inputs)), whole(bytes)};
 }
 

@@ -16,7 +16,6 @@
 // place, a rank that is in none of the group's ranks, a negative size. O(n log n).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,15 +1,16 @@
 #include "trace/chakra/communication_node.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "trace/pytorch_et/python_text.h"
+#include "trace/recorded_arguments.h"
 
 namespace orrery {
 namespace {
 
-constexpr int kOperatorsAbove = 4;  // c10d::allreduce_ > record_param_comms > nccl:all_reduce
+constexpr double kMostBytes = 9.2e18;  // below 2^63
+constexpr int kOperatorsAbove = 4;     // c10d::allreduce_ > record_param_comms > nccl:all_reduce
 
 // Letters and digits only, in lower case: "_reduce_scatter_base" and "ReduceScatter" look alike.
 std::string folded(std::string_view text) {
@@ -43,15 +44,6 @@ std::optional<ChakraCollective> collective_in(std::string_view folded_name) {
     if (folded_name.find(part) != std::string_view::npos) return collective;
   }
   return std::nullopt;
-}
-
-// What stands between "nccl[Dev]Kernel_" and the next underscore: "AllReduce". Behind it come the
-// reduction and the algorithm.
-std::string kernel_word(std::string_view kernel) {
-  const std::size_t at = kernel.find("Kernel_");
-  if (at == std::string_view::npos) return folded(kernel);
-  const std::string_view rest = kernel.substr(at + 7);
-  return folded(rest.substr(0, rest.find_first_of("_(")));
 }
 
 const CommunicationDetails* details_of(const RecordedTrace& recorded, std::uint32_t event) {
@@ -100,25 +92,8 @@ std::string group_above(const CallTree& tree, const std::vector<std::uint32_t>& 
 // Bytes of the tensors of a recorded operator, from its shapes and types.
 std::int64_t recorded_bytes(const RecordedTrace& recorded, std::uint32_t event) {
   if (event == kNoEvent || recorded.details[event] == kNoDetails) return 0;
-  const OperatorDetails& details = recorded.operators[recorded.details[event]];
-  const std::string_view shapes = recorded.texts[details.input_shapes];
-  const std::string_view types = recorded.texts[details.input_types];
-  if (!is_shallow_json(shapes) || !is_shallow_json(types)) return 0;
-  const auto dimensions = json_items(shapes);
-  const auto names = json_items(types);
-  std::int64_t out = 0;
-  for (std::size_t i = 0; i < std::min(dimensions.size(), names.size()); ++i) {
-    const auto each = bytes_of_data_type(json_string(names[i]).value_or(""));
-    const auto sizes = json_items(dimensions[i]);
-    if (!each || sizes.empty()) continue;
-    std::int64_t bytes = *each;
-    for (const std::string_view size : sizes) {
-      const auto n = json_integer(size);
-      if (!n || *n < 0 || __builtin_mul_overflow(bytes, *n, &bytes)) bytes = 0;
-    }
-    if (__builtin_add_overflow(out, bytes, &out)) return 0;
-  }
-  return out;
+  const double bytes = input_bytes(recorded, recorded.operators[recorded.details[event]]);
+  return bytes < kMostBytes ? static_cast<std::int64_t>(bytes) : 0;
 }
 
 std::int64_t bytes_of(const CallTree& tree, const std::vector<std::uint32_t>& operators,
@@ -134,13 +109,10 @@ std::int64_t bytes_of(const CallTree& tree, const std::vector<std::uint32_t>& op
     if (name_of(node, recorded, host) == "record_param_comms") break;
   }
   if (details == nullptr || details->input_elements == kNotRecorded) return 0;
-  const auto each = bytes_of_data_type(recorded.texts[details->data_type]);
+  const std::int64_t each = element_bytes(recorded.texts[details->data_type]);
   std::int64_t out = 0;
-  if (!each || details->input_elements < 0 ||
-      __builtin_mul_overflow(*each, details->input_elements, &out)) {
-    return 0;
-  }
-  return out;
+  const bool overflows = __builtin_mul_overflow(each, details->input_elements, &out);
+  return overflows || out < 0 ? 0 : out;
 }
 
 // The rank in the whole job of member `rank` of a group.
@@ -156,50 +128,6 @@ std::int64_t global_rank(const RecordedTrace& recorded, std::string_view group, 
 
 }  // namespace
 
-std::optional<std::int64_t> bytes_of_data_type(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 34> kBytes = {{
-      {"float", 4},
-      {"half", 2},
-      {"bfloat16", 2},
-      {"double", 8},
-      {"c10half", 2},
-      {"c10bfloat16", 2},
-      {"int", 4},
-      {"long", 8},
-      {"longint", 8},
-      {"short", 2},
-      {"shortint", 2},
-      {"char", 1},
-      {"signedchar", 1},
-      {"byte", 1},
-      {"unsignedchar", 1},
-      {"bool", 1},
-      {"int8", 1},
-      {"uint8", 1},
-      {"int16", 2},
-      {"int32", 4},
-      {"int64", 8},
-      {"float16", 2},
-      {"float32", 4},
-      {"float64", 8},
-      {"float8e4m3fn", 1},
-      {"float8e5m2", 1},
-      {"float8e4m3fnuz", 1},
-      {"float8e5m2fnuz", 1},
-      {"c10float8e4m3fn", 1},
-      {"c10float8e5m2", 1},
-      {"complexfloat", 8},
-      {"complexdouble", 16},
-      {"c10complexfloat", 8},
-      {"c10complexdouble", 16},
-  }};
-  const std::string key = folded(name);
-  for (const auto& [known, bytes] : kBytes) {
-    if (known == key) return bytes;
-  }
-  return std::nullopt;
-}
-
 std::optional<CommunicationNode> communication_of(const CallTree& tree, std::uint32_t node,
                                                   const RecordedTrace& recorded,
                                                   const HostTrace* host) {
@@ -214,7 +142,7 @@ std::optional<CommunicationNode> communication_of(const CallTree& tree, std::uin
     details = details_of(recorded, tree.nodes[operators[i]].event);
   }
   std::string said = details == nullptr ? "" : folded(recorded.texts[details->collective]);
-  const std::string by_name = kernel_word(kernel);
+  const std::string by_name = folded(collective_of_kernel(kernel).value_or(kernel));
   if (said.empty() && by_name == "sendrecv") {
     for (const std::uint32_t n : operators) {
       const std::string name = folded(name_of(tree.nodes[n], recorded, host));

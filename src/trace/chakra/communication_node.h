@@ -35,7 +35,4 @@ std::optional<CommunicationNode> communication_of(const CallTree& tree, std::uin
                                                   const RecordedTrace& recorded,
                                                   const HostTrace* host);
 
-// Bytes of one element of "BFloat16", "c10::Half", "float", ...; nothing if unknown.
-std::optional<std::int64_t> bytes_of_data_type(std::string_view name);
-
 }  // namespace orrery

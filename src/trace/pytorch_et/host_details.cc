@@ -1,6 +1,5 @@
 #include "trace/pytorch_et/host_details.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "trace/kineto/header.h"
@@ -63,22 +62,6 @@ Inputs profiler_inputs(const HostValues& inputs) {
   out.types += ']';
   out.concrete += ']';
   return out;
-}
-
-// Elements of all tensors of a value: [tensor, storage, offset, elements, bytes, device], or a list
-// of such.
-// NOLINTNEXTLINE(misc-no-recursion): the text was checked to nest at most kMostNested deep
-std::int64_t elements_of(std::string_view json) {
-  const std::vector<std::string_view> items = json_items(json);
-  if (items.size() == 6 && items[5].starts_with('"')) {
-    return std::max<std::int64_t>(0, json_integer(items[3]).value_or(0));
-  }
-  std::int64_t sum = 0;
-  for (const std::string_view item : items) {
-    if (!item.starts_with('[')) continue;
-    if (__builtin_add_overflow(sum, elements_of(item), &sum)) return 0;
-  }
-  return sum;
 }
 
 class Adding {
@@ -148,9 +131,9 @@ class Adding {
       details.rank_start = json_integer(values[7]).value_or(kNotRecorded);
       details.rank_stride = json_integer(values[8]).value_or(kNotRecorded);
       details.group_size = json_integer(values[9]).value_or(kNotRecorded);
-      details.input_elements = elements_of(values[0]);
+      details.input_elements = tensor_elements(values[0]);
       const std::vector<std::string_view> outputs = json_items(node.outputs.values);
-      if (!outputs.empty()) details.output_elements = elements_of(outputs[0]);
+      if (!outputs.empty()) details.output_elements = tensor_elements(outputs[0]);
     }
     if (node.communication != kNoCommunication) {
       const HostCommunication& said = host_.communications[node.communication];

@@ -90,5 +90,7 @@ Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::strin
 
 // Bytes of the tensors among the values, counting those inside lists of tensors too.
 std::int64_t tensor_bytes(const HostValues& values);
+// Elements of all tensors of one value.
+std::int64_t tensor_elements(std::string_view value);
 
 }  // namespace orrery

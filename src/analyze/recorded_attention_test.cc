@@ -1,4 +1,4 @@
-#include "whatif/recorded_attention.h"
+#include "analyze/recorded_attention.h"
 
 #include <gtest/gtest.h>
 

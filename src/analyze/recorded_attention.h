@@ -13,8 +13,8 @@
 #include <span>
 #include <string_view>
 
-#include "analyze/recorded_arguments.h"
-#include "cost/kernel/kernel_model.h"
+#include "graph/kernel_shape.h"
+#include "trace/recorded_arguments.h"
 
 namespace orrery {
 

@@ -1,8 +1,10 @@
-#include "analyze/recorded_arguments.h"
+#include "trace/recorded_arguments.h"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 namespace orrery {
@@ -79,7 +81,48 @@ Shape shape_of(const Nested& list) {
   return shape;
 }
 
-bool is_type_of_elements(std::string_view type) { return element_bytes(type) > 0; }
+// Adds all tensors; false where one has a negative extent.
+bool add_shapes(const Nested& list, std::vector<Shape>& out) {
+  const bool leaf = list.items.empty() || list.items.front().is_number;
+  if (leaf) out.push_back(shape_of(list));
+  return std::ranges::all_of(list.items, [&](const Nested& item) {
+    return item.is_number ? item.number >= 0 : leaf || add_shapes(item, out);
+  });
+}
+
+double extent(std::int64_t n) { return static_cast<double>(n); }
+
+std::optional<GemmShape> plain(const Shape& a, const Shape& b) {
+  if (a.size() != 2 || b.size() != 2 || a[1] != b[0]) return std::nullopt;
+  return GemmShape{extent(a[0]), extent(b[1]), extent(a[1])};
+}
+
+std::optional<GemmShape> batched(const Shape& a, const Shape& b) {
+  if (a.size() != 3 || b.size() != 3 || a[0] != b[0] || a[2] != b[1]) return std::nullopt;
+  return GemmShape{extent(a[1]), extent(b[2]), extent(a[2]), extent(a[0])};
+}
+
+std::optional<GemmShape> plain_or_batched(const Shape& a, const Shape& b) {
+  return a.size() == 3 && b.size() == 3 ? batched(a, b) : plain(a, b);
+}
+
+// x[..., k] times the transpose of w[n, k].
+std::optional<GemmShape> linear(const Shape& x, const Shape& w) {
+  if (x.empty() || w.size() != 2 || x.back() != w[1]) return std::nullopt;
+  double rows = 1;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= extent(x[i]);
+  return GemmShape{rows, extent(w[0]), extent(w[1])};
+}
+
+struct ProductForm {
+  std::string_view op;
+  std::size_t first;  // of the two factors among the inputs
+  std::optional<GemmShape> (*shape)(const Shape& a, const Shape& b);
+};
+constexpr ProductForm kProductForms[] = {
+    {"aten::mm", 0, plain},      {"aten::matmul", 0, plain_or_batched},
+    {"aten::bmm", 0, batched},   {"aten::addmm", 1, plain},
+    {"aten::linear", 0, linear}, {"aten::baddbmm", 1, batched}};
 
 std::vector<Shape> shapes_of(const Nested& list, std::string_view type) {
   const bool of_lists = !list.items.empty() && !list.items.front().is_number;
@@ -90,7 +133,7 @@ std::vector<Shape> shapes_of(const Nested& list, std::string_view type) {
     }
     return shapes;
   }
-  if (!list.items.empty() || is_type_of_elements(type)) return {shape_of(list)};
+  if (!list.items.empty() || element_bytes(type) > 0) return {shape_of(list)};
   return {};
 }
 
@@ -125,36 +168,52 @@ double elements_of(const RecordedArgument& argument) {
   return sum;
 }
 
+std::vector<Shape> tensor_shapes(std::string_view text) {
+  std::vector<Shape> out;
+  const auto list = NestedReader(text).list(1);
+  return list && add_shapes(*list, out) ? out : std::vector<Shape>();
+}
+
+double elements_of(const std::vector<Shape>& shapes) {
+  double sum = 0;
+  for (const Shape& shape : shapes) sum += shape.empty() ? 0 : elements_of(shape);
+  return sum;
+}
+
 std::int64_t element_bytes(std::string_view type) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 24> kBytes = {{
-      {"float", 4},
-      {"c10::BFloat16", 2},
-      {"c10::Half", 2},
-      {"double", 8},
-      {"long int", 8},
-      {"long", 8},
-      {"int", 4},
-      {"short", 2},
-      {"short int", 2},
-      {"signed char", 1},
-      {"unsigned char", 1},
-      {"char", 1},
-      {"bool", 1},
-      {"c10::Float8_e4m3fn", 1},
-      {"c10::Float8_e5m2", 1},
-      {"c10::Float8_e4m3fnuz", 1},
-      {"c10::Float8_e5m2fnuz", 1},
-      {"c10::Float8_e8m0fnu", 1},
-      {"c10::complex<float>", 8},
-      {"c10::complex<double>", 16},
-      {"unsigned short", 2},
-      {"unsigned int", 4},
-      {"unsigned long", 8},
-      {"long long", 8},
-  }};
-  const auto* it = std::find_if(kBytes.begin(), kBytes.end(),
-                                [&](const auto& entry) { return entry.first == type; });
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 28> kBytes = {
+      {{"float", 4},         {"bfloat16", 2},    {"half", 2},         {"double", 8},
+       {"longint", 8},       {"long", 8},        {"int", 4},          {"short", 2},
+       {"shortint", 2},      {"signedchar", 1},  {"unsignedchar", 1}, {"char", 1},
+       {"byte", 1},          {"bool", 1},        {"complexfloat", 8}, {"complexdouble", 16},
+       {"unsignedshort", 2}, {"unsignedint", 4}, {"unsignedlong", 8}, {"longlong", 8},
+       {"int8", 1},          {"uint8", 1},       {"int16", 2},        {"int32", 4},
+       {"int64", 8},         {"float16", 2},     {"float32", 4},      {"float64", 8}}};
+  std::string name;  // "c10::complex<float>" as "complexfloat"
+  if (type.starts_with("c10::")) type.remove_prefix(5);
+  for (const char c : type) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  if (name.starts_with("float8")) return 1;
+  const auto* it = std::ranges::find(kBytes, name, [](const auto& entry) { return entry.first; });
   return it == kBytes.end() ? 0 : it->second;
+}
+
+double input_bytes(const RecordedTrace& trace, const OperatorDetails& details) {
+  double bytes = 0;
+  for (const RecordedArgument& argument : recorded_arguments(trace, details)) {
+    if (!argument.is_tensor() || argument.shapes[0].empty()) continue;
+    bytes += elements_of(argument) * static_cast<double>(element_bytes(argument.type));
+  }
+  return bytes;
+}
+
+std::optional<GemmShape> product_shape(std::string_view op, const std::vector<Shape>& shapes) {
+  const auto* form = std::ranges::find(kProductForms, op, &ProductForm::op);
+  if (form == std::end(kProductForms) || shapes.size() < form->first + 2) return std::nullopt;
+  return form->shape(shapes[form->first], shapes[form->first + 1]);
 }
 
 std::vector<std::int64_t> whole_numbers(std::string_view value) {

@@ -1,4 +1,4 @@
-#include "whatif/recorded_attention.h"
+#include "analyze/recorded_attention.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ constexpr std::array<Form, 15> kForms = {{
     {"aiter::mha_bwd", Direction::backward, true, 1, 8},
 }};
 
-double extent(const Shape& shape, std::size_t i) {
+double extent_at(const Shape& shape, std::size_t i) {
   return static_cast<double>(std::max<std::int64_t>(0, shape[i]));
 }
 
@@ -56,13 +56,13 @@ std::optional<RecordedAttention> recorded_attention(std::string_view name,
   RecordedAttention out;
   out.direction = form->direction;
   out.type = arguments[form->query].type;
-  out.shape.batch = extent(q, 0);
-  out.shape.queries = extent(q, sequence);
-  out.shape.keys = extent(k, sequence);
-  out.shape.heads = extent(q, heads);
-  out.shape.kv_heads = extent(k, heads);
-  out.shape.query_key_dim = extent(q, 3);
-  out.shape.value_dim = extent(v, 3);
+  out.shape.batch = extent_at(q, 0);
+  out.shape.queries = extent_at(q, sequence);
+  out.shape.keys = extent_at(k, sequence);
+  out.shape.heads = extent_at(q, heads);
+  out.shape.kv_heads = extent_at(k, heads);
+  out.shape.query_key_dim = extent_at(q, 3);
+  out.shape.value_dim = extent_at(v, 3);
   if (form->causal < arguments.size()) {
     const std::string& value = arguments[form->causal].value;
     out.causal_recorded = value == "True" || value == "False";
