@@ -141,6 +141,7 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
           .optional<&C::framework>("entry of frameworks.yaml")
           .optional<&C::software>("entry of catalog/software")
           .optional<&C::dropout>("dropout is on")
+          .optional<&C::fused_loss>("cross-entropy is one kernel")
           .optional<&C::zero>("ZeRO stage")
           .optional<&C::sequence_parallel>("wherever tp > 1")
           .optional<&C::link>("network of a node, as text")

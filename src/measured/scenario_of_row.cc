@@ -369,7 +369,9 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
   if (row.compile == "off") software.host.launches = LaunchPath::each;
   if (row.compile == "on") software.host.launches = LaunchPath::compiled;
   if (row.cuda_graphs == "full_iteration") software.host.launches = LaunchPath::graphs;
-  if (row.cross_entropy == "fused") software.cross_entropy = Kernels::fused;
+  if (row.cross_entropy == "fused" || convention.fused_loss) {
+    software.cross_entropy = Kernels::fused;
+  }
   return out;
 }
 

@@ -98,7 +98,7 @@ TEST(ScenarioOfRow, LlmFoundry) {
             to_text(*parse_plan("dp=64,schedule=1f1b,micro_batch=8,zero=3,recompute=full,"
                                 "attention=flash-1")));
   EXPECT_EQ(s.scenario.training.gradients, NumberFormat::fp32);
-  EXPECT_EQ(architecture_of(s.scenario.model)->position_encoding, PositionEncoding::alibi);
+  EXPECT_EQ(architecture_of(s.scenario.model)->position_encoding, PositionEncoding::learned);
   // The table prints 64.862437e9; tied embedding counted once.
   EXPECT_NEAR(parameters(s.scenario.model) / 64.862437e9, 1, 0.001);
 }
@@ -123,14 +123,29 @@ TEST(ScenarioOfRow, TorchtitanOwnParts) {
 // Transformer Engine's choice and tensor-parallel overlap as the launcher's files have them.
 TEST(ScenarioOfRow, NemoLauncher) {
   const auto plan = [](const char* id) { return mapped(id).scenario.plan; };
-  EXPECT_EQ(plan("nemo-0002").attention, AttentionKernel::library);  // release 24.07
-  EXPECT_EQ(plan("nemo-0064").attention, AttentionKernel::flash_2);  // 24.03.01
+  EXPECT_EQ(plan("nemo-0002").attention, AttentionKernel::flash_2);  // cuDNN's was turned off
+  EXPECT_EQ(plan("nemo-0064").attention, AttentionKernel::flash_2);
+  EXPECT_EQ(plan("nemo-0003").attention, AttentionKernel::library);  // but not for this recipe
   EXPECT_TRUE(plan("nemo-0002").overlap.tensor_parallel);            // GPT3-20B
   EXPECT_TRUE(plan("nemo-0007").overlap.tensor_parallel);            // Llama2-70B
   EXPECT_TRUE(plan("nemo-0003").overlap.tensor_parallel);   // GPT3-175B with six virtual stages
   EXPECT_FALSE(plan("nemo-0049").overlap.tensor_parallel);  // with twelve, which the recipe has
   EXPECT_EQ(plan("nemo-0049").chunks, 12);
   EXPECT_FALSE(plan("nemo-0066").overlap.tensor_parallel);  // Llama2-7B
+}
+
+// Which kernels of attention and of the loss a run had, by the script of its model and release.
+TEST(ScenarioOfRow, KernelsOfDgxcByScript) {
+  const auto scenario = [](const char* id) { return mapped(id).scenario; };
+  EXPECT_EQ(scenario("dgxc-0001").plan.attention, AttentionKernel::library);  // Llama 3.1 8B
+  EXPECT_EQ(scenario("dgxc-0044").plan.attention, AttentionKernel::flash_2);  // GPT-3 in v25.01
+  EXPECT_EQ(scenario("dgxc-0144").plan.attention, AttentionKernel::library);  // and v25.02
+  EXPECT_EQ(scenario("dgxc-0001").software.cross_entropy, Kernels::fused);
+  EXPECT_EQ(scenario("dgxc-0044").software.cross_entropy, Kernels::eager);
+  EXPECT_TRUE(scenario("dgxc-0044").training.dropout);
+  EXPECT_FALSE(scenario("dgxc-0001").training.dropout);
+  EXPECT_EQ(scenario("nemo-0011").software.cross_entropy, Kernels::fused);  // Llama 3 8B
+  EXPECT_EQ(scenario("nemo-0005").software.cross_entropy, Kernels::eager);  // Llama 2 7B
 }
 
 // HybridEP, and exchanges beside another microbatch, by model, accelerator and release.
