@@ -47,6 +47,38 @@ TEST(StepProblem, ARowDependsOnItsOwnHardwareOnly) {
   EXPECT_THAT(names(clusters[0]), Contains("network share, carried by adapters"));
 }
 
+// What is known of an architecture holds for those of its accelerators that were not measured.
+TEST(StepProblem, AnArchitectureMovesAllOfItsAccelerators) {
+  const std::vector<Cluster> clusters = {
+      *parse_cluster_name("a100-80gb-sxm:8", Catalog::built_in()),
+      *parse_cluster_name("a100-40gb-sxm:8", Catalog::built_in()),
+      *parse_cluster_name("h100-sxm:8", Catalog::built_in())};
+  const std::vector<AttentionKernel> attention(3, AttentionKernel::flash_2);
+  const StepProblem problem(clusters, attention);
+  std::vector<double> x;
+  for (const StepCoordinate& c : problem.coordinates()) x.push_back(c.expected);
+  std::vector<double> moved = x;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    if (problem.coordinates()[j].name == "memory share, all of ampere") moved[j] -= 0.1;
+  }
+  const auto shares = [&](const std::vector<double>& at, const char* name) {
+    const TrainingConditions conditions = problem.conditions(at);
+    for (const AcceleratorConditions& a : conditions.accelerators) {
+      if (a.accelerator == name) return a;
+    }
+    ADD_FAILURE() << name;
+    return AcceleratorConditions{};
+  };
+  for (const char* name : {"a100-80gb-sxm", "a100-40gb-sxm", "h100-sxm"}) {
+    const AcceleratorConditions before = shares(x, name);
+    const AcceleratorConditions after = shares(moved, name);
+    const bool ampere = before.architecture == "ampere";
+    EXPECT_NEAR(after.memory_share / before.memory_share, ampere ? std::exp(-0.1) : 1, 1e-12)
+        << name;
+    EXPECT_DOUBLE_EQ(after.matrix_share, before.matrix_share) << name;
+  }
+}
+
 TEST(StepFit, WhatIsNotConcernedChangesNothing) {
   const StepFit fit(steps_of("megatron-2020"), Catalog::built_in(), 2);
   std::vector<double> x;

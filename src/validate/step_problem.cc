@@ -28,6 +28,8 @@ constexpr std::array<std::pair<AttentionKernel, const char*>, at_common - at_att
       {AttentionKernel::flash_2, "flash-2"},
       {AttentionKernel::flash_3, "flash-3"},
       {AttentionKernel::library, "library"}}};
+// Those of an architecture, in this order. Links belong to a server, not to its processors.
+enum OfArchitecture : std::size_t { at_its_matrix, at_its_memory, at_of_architecture };
 // Those of one accelerator, in this order.
 enum OfAccelerator : std::size_t {
   at_own_matrix,
@@ -74,6 +76,9 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
     }
   }
   accelerators_.assign(accelerators.begin(), accelerators.end());
+  std::set<std::string> architectures;
+  for (const auto& [name, architecture] : accelerators_) architectures.insert(architecture);
+  architectures_.assign(architectures.begin(), architectures.end());
   networks_.assign(networks.begin(), networks.end());
 
   coordinates_ = {
@@ -102,12 +107,18 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
        .most = 0.1,
        .step = 0.002}};
   // What authors publish of their kernels is measured at few shapes, and on one clock.
+  constexpr double kAttentionSpread = 0.075;
   for (const auto& [kernel, name] : kAttention) {
-    coordinates_.push_back(log_share(std::string("attention share, ") + name, 0, 0.15));
+    coordinates_.push_back(log_share(std::string("attention share, ") + name, 0, kAttentionSpread));
   }
+  for (const std::string& architecture : architectures_) {
+    coordinates_.push_back(log_share("matrix share, all of " + architecture, 0, 0.1));
+    coordinates_.push_back(log_share("memory share, all of " + architecture, 0, 0.15));
+  }
+  // Accelerators of one architecture differ by their clock, power and memory, not by their design.
   for (const auto& [name, architecture] : accelerators_) {
-    coordinates_.push_back(log_share("matrix share, " + name, 0, 0.1));
-    coordinates_.push_back(log_share("memory share, " + name, 0, 0.15));
+    coordinates_.push_back(log_share("matrix share, " + name, 0, 0.05));
+    coordinates_.push_back(log_share("memory share, " + name, 0, 0.075));
     coordinates_.push_back(log_share("scale-up share, " + name, 0, 0.15));
   }
   for (const std::string& network : networks_) {
@@ -115,13 +126,23 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
     coordinates_.push_back(log_share("network share, " + network, 0, spread));
   }
   for (const auto& [kernel, architecture] : attention_) {
-    coordinates_.push_back(log_share(
-        "attention share, " + std::string(to_text(kernel)) + " on " + architecture, 0, 0.15));
+    coordinates_.push_back(
+        log_share("attention share, " + std::string(to_text(kernel)) + " on " + architecture, 0,
+                  kAttentionSpread));
   }
 }
 
+std::size_t StepProblem::first_of(const std::string& architecture) const {
+  const auto found = std::lower_bound(architectures_.begin(), architectures_.end(), architecture);
+  return at_common + static_cast<std::size_t>(found - architectures_.begin()) * at_of_architecture;
+}
+
+std::size_t StepProblem::first_accelerator() const {
+  return at_common + architectures_.size() * at_of_architecture;
+}
+
 std::size_t StepProblem::first_network() const {
-  return at_common + accelerators_.size() * at_of_accelerator;
+  return first_accelerator() + accelerators_.size() * at_of_accelerator;
 }
 
 std::size_t StepProblem::first_attention() const { return first_network() + networks_.size(); }
@@ -137,7 +158,10 @@ std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
   if (many) out.push_back(at_scale_up);
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
     if (accelerators_[a].first != cluster.accelerator.name) continue;
-    const std::size_t first = at_common + a * at_of_accelerator;
+    const std::size_t its = first_of(accelerators_[a].second);
+    out.push_back(its + at_its_matrix);
+    out.push_back(its + at_its_memory);
+    const std::size_t first = first_accelerator() + a * at_of_accelerator;
     out.push_back(first + at_own_matrix);
     out.push_back(first + at_own_memory);
     if (many) out.push_back(first + at_own_scale_up);
@@ -169,12 +193,14 @@ TrainingConditions StepProblem::conditions(std::span<const double> x) const {
   out.kernel_gap = Seconds(x[at_gap] * 1e-6);
   out.rank_spread = x[at_spread];
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
-    const double* own = x.data() + at_common + a * at_of_accelerator;
-    out.accelerators.push_back({.accelerator = accelerators_[a].first,
-                                .architecture = accelerators_[a].second,
-                                .matrix_share = share(at_matrix, own[at_own_matrix]),
-                                .memory_share = share(at_memory, own[at_own_memory]),
-                                .scale_up_share = share(at_scale_up, own[at_own_scale_up])});
+    const std::span<const double> its = x.subspan(first_of(accelerators_[a].second));
+    const std::span<const double> own = x.subspan(first_accelerator() + a * at_of_accelerator);
+    out.accelerators.push_back(
+        {.accelerator = accelerators_[a].first,
+         .architecture = accelerators_[a].second,
+         .matrix_share = share(at_matrix, its[at_its_matrix] + own[at_own_matrix]),
+         .memory_share = share(at_memory, its[at_its_memory] + own[at_own_memory]),
+         .scale_up_share = share(at_scale_up, own[at_own_scale_up])});
   }
   out.accelerators.push_back({.accelerator = "*",
                               .architecture = "",

@@ -1,8 +1,8 @@
 // Training conditions as a point in a space, for a fit over measured steps.
 //
-// The coordinates are logarithms of shares (a share of all hardware of a kind, and how far one
-// accelerator or network departs from it; likewise of an attention kernel), the kernel gap in
-// microseconds and the spread of ranks. Each has a prior: a normal distribution around what is
+// The coordinates are logarithms of shares (a share of all hardware of a kind, how far an architecture
+// departs from it, and one accelerator from its architecture; likewise of a network and an attention
+// kernel), the kernel gap in microseconds and the spread of ranks. Each has a prior: a normal distribution around what is
 // expected without data, which keeps hardware with few rows near the others and makes every
 // coordinate determined. A row depends on the few coordinates of its own accelerator and networks,
 // so that its derivatives cost a handful of estimates and not one for every coordinate.
@@ -43,10 +43,14 @@ class StepProblem {
 
  private:
   std::vector<StepCoordinate> coordinates_;
+  std::vector<std::string> architectures_;                         // ascending
   std::vector<std::pair<std::string, std::string>> accelerators_;  // name, architecture
   std::vector<std::string> networks_;
   std::vector<std::pair<AttentionKernel, std::string>> attention_;  // fused kernel, architecture
 
+  // The first coordinate of an architecture, which is one of architectures_.
+  [[nodiscard]] std::size_t first_of(const std::string& architecture) const;
+  [[nodiscard]] std::size_t first_accelerator() const;
   [[nodiscard]] std::size_t first_network() const;
   [[nodiscard]] std::size_t first_attention() const;
 };
