@@ -4,10 +4,10 @@
 //
 // low and high are quantiles of log(measured / predicted) over measured steps that the calibration
 // had not seen. A regime is a kind of model, an architecture of accelerators, a scale and a class
-// of precision; few rows say little, so the quantiles of a regime with n rows are drawn towards
+// of precision; few sources say little, so the quantiles of a regime are drawn towards
 // those of the wider one
 //
-//   q = (n q_own + k q_wider) / (n + k),   k = 15,
+//   q = (n q_own + k q_wider) / (n + k),   n sources, k = 4,
 //   all < kind < + architecture < + scale < + precision
 //
 // The kind comes first: mixtures of experts are off by other amounts than dense models wherever

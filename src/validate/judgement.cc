@@ -121,10 +121,10 @@ Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
     points.insert(j.row->point);
     if (j.error(Scheme::leave_one_source_out)) {
       const double left_out = j.log_ratio(Scheme::leave_one_source_out);
-      errors.push_back({j.row->regime, left_out});
+      errors.push_back({j.row->regime, j.row->source_id, left_out});
       if (j.fold) added[j.row->source_id].push_back(left_out - j.log_ratio(Scheme::five_fold));
     } else if (j.fold) {
-      errors.push_back({j.row->regime, j.log_ratio(Scheme::five_fold)});
+      errors.push_back({j.row->regime, j.row->source_id, j.log_ratio(Scheme::five_fold)});
     }
   }
   out.regimes = regime_errors(errors, kIntervalLevel);

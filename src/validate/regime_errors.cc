@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 
 #include "calibrate/statistics.h"
 
@@ -16,6 +17,20 @@ double share_below(double tail, double values) {
   return std::clamp(((values + 1) * tail - 1) / (values - 1), 0.0, 1.0);
 }
 
+// The rows of a regime.
+struct OfRegime {
+  std::vector<double> log_ratios;
+  std::map<std::string, double> rows_of_source;
+
+  // As many sources of equal numbers of rows would say as much.
+  [[nodiscard]] double sources() const {
+    const auto rows = static_cast<double>(log_ratios.size());
+    double squares = 0;
+    for (const auto& [source, of_source] : rows_of_source) squares += of_source * of_source;
+    return squares > 0 ? rows * rows / squares : 0;
+  }
+};
+
 RegimeError own_error(const Regime& regime, const std::vector<double>& values, double level) {
   const double tail = (1 - level) / 2;
   const auto n = static_cast<double>(values.size());
@@ -26,21 +41,23 @@ RegimeError own_error(const Regime& regime, const std::vector<double>& values, d
 }  // namespace
 
 std::vector<RegimeError> regime_errors(std::span<const RegimeResidual> residuals, double level) {
-  std::map<Regime, std::vector<double>> values;
+  std::map<Regime, OfRegime> values;
   std::map<Regime, Regime> parent;
   values[Regime{}];
   for (const RegimeResidual& r : residuals) {
     const std::vector<Regime> chain = widening(r.regime);
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      values[chain[i]].push_back(r.log_ratio);
+      OfRegime& of_regime = values[chain[i]];
+      of_regime.log_ratios.push_back(r.log_ratio);
+      of_regime.rows_of_source[r.source] += 1;
       if (i + 1 < chain.size()) parent[chain[i]] = chain[i + 1];
     }
   }
   std::map<Regime, RegimeError> done;
   // "*" sorts before every name, so that a regime comes after all wider ones.
   for (const auto& [regime, of_regime] : values) {
-    const auto n = static_cast<double>(of_regime.size());
-    RegimeError e = own_error(regime, of_regime, level);
+    const double n = of_regime.sources();
+    RegimeError e = own_error(regime, of_regime.log_ratios, level);
     if (const auto wider = parent.find(regime); wider != parent.end()) {
       const RegimeError& w = done.at(wider->second);
       e.low = (n * e.low + kShrinkage * w.low) / (n + kShrinkage);

@@ -1,6 +1,10 @@
 // Quantiles of held-out errors by regime, narrow regimes drawn towards wider ones.
 //
-//   q = (n q_own + k q_wider) / (n + k),   k = kShrinkage
+//   q = (n q_own + k q_wider) / (n + k),   n = (sum r_s)^2 / sum r_s^2,   k = kShrinkage
+//
+// where r_s rows are of source s: the errors of one source lie together, so that a regime that one
+// source measured says as little as one row of each source would (n is Kish's effective size of a
+// sample in clusters whose members do not differ: Survey Sampling, 1965, s.11.7).
 //
 // Quantiles are of log(measured / predicted) at tail = (1 - level) / 2 and 1 - tail, taken so that
 // a further step lies beyond with just that probability: the (n + 1) tail-th smallest of n
@@ -10,16 +14,18 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "estimate/uncertainty.h"
 
 namespace orrery {
 
-inline constexpr double kShrinkage = 15;  // rows that a wider regime counts as
+inline constexpr double kShrinkage = 4;  // sources that a wider regime counts as
 
 struct RegimeResidual {
   Regime regime;
+  std::string source;
   double log_ratio = 0;  // log(measured / predicted)
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -13,11 +15,12 @@ const RegimeError& of(const std::vector<RegimeError>& errors, const Regime& regi
                        [&](const RegimeError& e) { return e.regime == regime; });
 }
 
-// Evenly spread over [-width, width].
-std::vector<RegimeResidual> spread(const Regime& regime, int n, double width) {
+// Evenly spread over [-width, width], in turn of so many sources; 0: each of its own.
+std::vector<RegimeResidual> spread(const Regime& regime, int n, double width, int sources = 0) {
   std::vector<RegimeResidual> out;
   for (int i = 0; i < n; ++i) {
-    out.push_back({regime, width * (2 * (i + 0.5) / n - 1)});
+    const std::string source = std::to_string(sources > 0 ? i % sources : i);
+    out.push_back({regime, source, width * (2 * (i + 0.5) / n - 1)});
   }
   return out;
 }
@@ -66,15 +69,29 @@ TEST(RegimeErrors, OfFewAreTheirExtremes) {
 
 TEST(RegimeErrors, FewRowsAreDrawnTowardsTheWiderRegime) {
   std::vector<RegimeResidual> residuals = spread({"hopper", "to 64", "16 bit"}, 2000, 1);
-  const auto few = spread({"volta", "one node", "16 bit"}, 5, 0.01);
+  const auto few = spread({"volta", "one node", "16 bit"}, 3, 0.01);
   residuals.insert(residuals.end(), few.begin(), few.end());
   const auto errors = regime_errors(residuals, 0.9);
   const double wide = of(errors, {}).high;
   const double narrow = of(errors, {"volta", "*", "*"}).high;
-  EXPECT_GT(narrow, 0.5 * wide);  // 5 own rows against 15
+  EXPECT_GT(narrow, 0.5 * wide);  // 3 own sources against 4
   EXPECT_LT(narrow, wide);
   // Each further class uses the same rows again and comes nearer to them.
   EXPECT_LT(of(errors, {"volta", "one node", "*"}).high, narrow);
+}
+
+// Many rows of one source say as little as one of its rows, and as many of equal sources as sources.
+TEST(RegimeErrors, SourcesCountAndNotTheirRows) {
+  const auto narrow = [](int rows, int sources) {
+    std::vector<RegimeResidual> residuals = spread({"hopper", "to 64", "16 bit"}, 2000, 1);
+    const auto few = spread({"volta", "one node", "16 bit"}, rows, 0, sources);
+    residuals.insert(residuals.end(), few.begin(), few.end());
+    const auto errors = regime_errors(residuals, 0.9);
+    return of(errors, {"volta", "*", "*"}).high / of(errors, {}).high;
+  };
+  EXPECT_NEAR(narrow(10, 1), 4.0 / 5, 1e-9);
+  EXPECT_NEAR(narrow(300, 1), 4.0 / 5, 1e-9);
+  EXPECT_NEAR(narrow(300, 4), 4.0 / 8, 1e-9);
 }
 
 // Experts that are off by much leave the intervals of dense models on the same accelerators alone.

@@ -174,7 +174,8 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
     const Regime regime =
         regime_of(s.scenario.cluster, s.scenario.training.precision, kind_of(s.scenario.model));
     const double measured = std::log(s.measured.value());
-    residuals.push_back({regime, measured - judged.left_out[i].value_or(judged.five_fold[i])});
+    residuals.push_back(
+        {regime, s.source_id, measured - judged.left_out[i].value_or(judged.five_fold[i])});
     if (judged.left_out[i]) added[s.source_id].push_back(judged.five_fold[i] - *judged.left_out[i]);
     StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training,
                                s.scenario.software.name);
