@@ -1,0 +1,16 @@
+# orrery_judged_by_simgrid(NAME TEST): the tests of folder NAME are compiled with SimGrid where it is
+# installed (packages.txt, [oracle]), and without TEST elsewhere.
+find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
+find_library(SIMGRID_LIBRARY simgrid)
+function(orrery_judged_by_simgrid name test)
+  if(NOT TARGET ${name}_test)
+    return()
+  endif()
+  if(SIMGRID_INCLUDE AND SIMGRID_LIBRARY)
+    target_include_directories(${name}_test SYSTEM PRIVATE ${SIMGRID_INCLUDE})
+    target_link_libraries(${name}_test ${SIMGRID_LIBRARY})
+    target_compile_definitions(${name}_test PRIVATE ORRERY_HAS_SIMGRID)
+  else()
+    message(STATUS "Without SimGrid: ${test} is left out of ${name}_test")
+  endif()
+endfunction()
