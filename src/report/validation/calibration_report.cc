@@ -40,9 +40,14 @@ void add_errors(Table& table, const std::string& name, const ErrorSummary& in_sa
 }
 
 Table error_table(std::span<const CalibrationReport> reports, std::string first_column) {
+  const bool left_out = std::ranges::any_of(reports, [](const CalibrationReport& report) {
+    return std::ranges::any_of(
+        report.parts, [](const CalibratedPart& part) { return part.left_out.has_value(); });
+  });
   Table table(left(std::move(first_column), 9), right("rows", 7), right("median", 8),
               right("p90", 6), right("bias", 4), right("held-out median", 9),
-              right("held-out p90", 7), right("system left out", 8), right("its p90", 6));
+              right("held-out p90", 7), right("system left out", 8).shown_if(left_out),
+              right("left-out p90", 6).shown_if(left_out));
   for (const CalibrationReport& report : reports) {
     const std::string prefix = reports.size() > 1 ? report.subject + " " : "";
     for (const CalibratedPart& part : report.parts) {

@@ -41,6 +41,14 @@ TEST(CalibrationReport, MarkdownHasOneTableOfErrors) {
   EXPECT_THAT(text, testing::HasSubstr("gemm bf16 | 1,000 | 3.1 % | 12.0 % | -0.4 % | 3.3 %"));
 }
 
+TEST(CalibrationReport, ShowsSystemsLeftOutWhereThereAreAny) {
+  std::vector<Calibration> calibrations = sample_calibrations();
+  EXPECT_THAT(calibration_markdown(calibrations), testing::Not(testing::HasSubstr("left out")));
+  calibrations[0].reports[0].parts[0].left_out = ErrorSummary{1000, 0.071, 0.09, 0.215, -0.01};
+  EXPECT_THAT(calibration_markdown(calibrations), testing::HasSubstr("| 7.1 % | 21.5 % |"));
+  EXPECT_THAT(to_json(calibration_json(calibrations)), testing::HasSubstr("\"left_out\""));
+}
+
 TEST(CalibrationReport, JsonHoldsEveryFigure) {
   const std::string text = to_json(calibration_json(sample_calibrations()));
   const auto document = parse_json(text, "c.json");
