@@ -41,6 +41,23 @@ CollectiveGeneration generation_of(const CollectiveParameters& truth) {
   return out;
 }
 
+// A generation that nobody measured has the published constants, and between those of its relatives
+// whatever is fitted.
+TEST(CollectiveFit, AnUnmeasuredGenerationIsLikeItsRelatives) {
+  const auto of = [](const char* name) {
+    return value_of(load_collective_parameters(Catalog::built_in(), name));
+  };
+  const CollectiveParameters facts = of("default");
+  EXPECT_EQ(typical_parameters(facts, LinkKind::nvlink, {}), facts);
+  const std::vector<CollectiveParameters> others = {of("hopper"), of("blackwell")};
+  const CollectiveParameters between = typical_parameters(facts, LinkKind::nvlink, others);
+  const auto base = [](const CollectiveParameters& p) { return p.ring.base.low_latency.value(); };
+  EXPECT_NEAR(base(between) * base(between), base(others[0]) * base(others[1]), 1e-18);
+  EXPECT_GT(between.local_copy, std::min(others[0].local_copy, others[1].local_copy));
+  EXPECT_LT(between.local_copy, std::max(others[0].local_copy, others[1].local_copy));
+  EXPECT_EQ(between.tree_simple_per_channel, facts.tree_simple_per_channel);
+}
+
 TEST(CollectiveFit, FindsTheParametersThatMadeTheMeasurements) {
   CollectiveParameters truth = value_of(load_collective_parameters(Catalog::built_in(), "hopper"));
   truth.ring.base.low_latency = Seconds(7e-6);

@@ -60,10 +60,15 @@ TEST(ExchangeFit, HoldsOnShapesItHasNotSeen) {
         if (m.architecture == architecture) own.push_back(m);
       }
       TokenExchangeParameters p;
-      const auto parts = fit_exchanges(own, 5, {}, p);
+      const PairwiseParameters pairs =
+          load_collective_parameters(Catalog::built_in(), architecture)->pairwise;
+      const auto parts = fit_exchanges(own, 5, pairs, p);
       ASSERT_TRUE(parts);
       for (const CalibratedPart& part : *parts) {
         EXPECT_LT(part.held_out->median, 0.10) << architecture << ' ' << part.name;
+        // An accelerator left out has others beside it; NVLink exchanges were measured on one only.
+        const bool several = part.name.starts_with("DeepEP");
+        EXPECT_LT(part.left_out->median, several ? 0.10 : 0.25) << architecture << ' ' << part.name;
       }
     }
   }

@@ -198,10 +198,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     const auto algorithm = static_cast<ProgramAlgorithm>(i);
     if (progress) progress(static_cast<double>(i) / enumerators<ProgramAlgorithm>());
     if (only && algorithm != *only && algorithm != ProgramAlgorithm::imported) continue;
-    if (algorithm == ProgramAlgorithm::in_switch &&
-        (!path.reduces_in_switch || parameters.in_switch.efficiency <= 0)) {
-      continue;
-    }
+    if (algorithm == ProgramAlgorithm::in_switch && !path.reduces_in_switch) continue;
     if (kind == CollectiveKind::all_to_all && members > kMostExchangeRanks &&
         algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::imported) {
       continue;
