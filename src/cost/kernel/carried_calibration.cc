@@ -35,6 +35,7 @@ double ratio_of_rates(const Accelerator& from, const Accelerator& to, std::strin
 
 void carry(GemmParameters& g, const Accelerator& from, const Accelerator& to) {
   const double q = ratio_of_rates(from, to, g.format);
+  if (q == 1 && from.power == to.power) return;
   const double at_widest = std::pow(g.tile_half_size / kWidestTile, 2);
   const double narrow = q / g.peak_fraction / (1 + at_widest);  // C of T'(w) = B + C (w0/w)^2
   const double whole = std::max(1 - q + narrow, 1e-6 * narrow);
@@ -48,15 +49,13 @@ void carry(GemmParameters& g, const Accelerator& from, const Accelerator& to) {
   g.ramp_depth *= q * fraction / g.peak_fraction;
   g.tile_half_size *= std::sqrt(narrow / whole);
   g.peak_fraction = fraction;
-  if (clocks(from) > 0 && clocks(to) > 0) {
-    g.unit_bandwidth *= (from.memory.bandwidth / to.memory.bandwidth) * (clocks(to) / clocks(from));
-  }
 }
 
 void carry(AttentionParameters& a, const Accelerator& from, const Accelerator& to) {
   const bool synchronous =
       a.kernel == AttentionKernel::flash_1 || a.kernel == AttentionKernel::flash_2;
   const double q = ratio_of_rates(from, to, "bf16");
+  if (q == 1) return;
   const double before = 1 / a.peak_fraction;
   const double matrix =
       synchronous && from.architecture == "hopper" ? std::min(1 / kSynchronousOnHopper, before) : 1;

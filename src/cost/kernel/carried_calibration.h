@@ -5,20 +5,20 @@
 // L20 and RTX 4090 have half the rate of L40S, those of H20 a quarter of H100's. With r FLOPs a
 // clock and processor at peak, q = r'/r, and T = 1/f the time over that at peak,
 //
-//   T' = M + q (T - M)        M share of the peak out of reach of the instructions, otherwise 1
+//   T' = M + q (T - M)        1/M share of the peak within reach of the instructions, mostly 1
 //
 // for attention and for products of every tile width (so that w0 changes as well), and times of
-// prologues, which are kept in units of the main loop, change with them. The path of a processor
-// to memory carries as many bytes a clock. Attention kernels that the relative lacks are those of
-// the architecture's next relative in catalog/kernels/default.yaml, whose instructions they use. A
-// product loses as much as the relative's once it runs for long, or less where its power suffices
-// for the energy of the relative's FLOPs.
+// prologues, which are kept in units of the main loop, change with them. Attention kernels that the
+// relative lacks are those of the architecture's next relative in catalog/kernels/default.yaml,
+// whose instructions they use. A product loses as much as the relative's once it runs for long, or
+// less where its power suffices for the energy of the relative's FLOPs.
 //
 // Kernels with synchronous instructions (mma.sync: flash generations 1 and 2) reach 62.9 % of the
 // peak of Hopper: Luo et al., arXiv 2402.13499 s.4. Measured attention that the equation meets:
 // validation/kernels/attention-elsewhere-published.csv.
 //
-// Not carried: memory fractions, fixed times, and anything across architectures ("*" relatives).
+// Not carried: memory fractions, the path of a processor to memory, fixed times, and anything from
+// one architecture to another.
 #pragma once
 
 #include "catalog/catalog.h"
