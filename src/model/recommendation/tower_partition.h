@@ -3,8 +3,8 @@
 //
 //   d(i, j) = 1 - |s(i, j)|   coherent: similar features share a tower
 //           = |s(i, j)|       diverse: features that are unlike share one
-//   points    in the plane, whose distances come near d: classical scaling (Torgerson 1952), the two
-//             largest eigenvalues of -J d^2 J / 2 with J = I - 1/n, by subspace iteration
+//   points    in the plane, whose distances come near d: classical scaling (Torgerson 1952), the
+//             two largest eigenvalues of -J d^2 J / 2 with J = I - 1/n, by subspace iteration
 //   towers    k-means on the points where each tower has n / T features, rounded down or up
 //             (constrained k-means: Bradley, Bennett, Demiriz, MSR-TR-2000-65)
 //
@@ -52,9 +52,9 @@ struct TowerPartition {
   double across = 0;                // of two features of different towers
 };
 
-// A header that names the features, then a row of each in that order. Errors, all at once: rows that
-// are missing or too many, text that is no number, values outside -1 to 1, a matrix that is not
-// symmetric, a feature that is unlike itself.
+// A header that names the features, then a row of each in that order. Errors, all at once: rows
+// that are missing or too many, text that is no number, values outside -1 to 1, a matrix that is
+// not symmetric, a feature that is unlike itself.
 Result<Similarities> similarities_of(const CommaSeparated& table);
 
 // Errors: fewer than two towers, more than features.

@@ -1,3 +1,4 @@
+// seeds: tests/seeds/similarities
 // Any text as similarities of features: an error, or towers whose sizes differ by at most one.
 #include <algorithm>
 #include <cstddef>
