@@ -20,16 +20,16 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
               "share of the nominal bandwidth that large transfers reach")
           .optional<&FabricLevel::in_switch_reduction>(
               "the switch adds up the contributions of an all-reduce")
-          .optional<&FabricLevel::transport>("how messages travel over a long link")
+          .optional<&FabricLevel::transport>("how messages travel over it")
           .optional<&FabricLevel::topology>("how its units are wired, for simulated flows");
   return table;
 }
 
-Delivery delivery(const FabricLevel& level, double crossing) {
+Delivery delivery(const FabricLevel& level, double crossing, double senders) {
   const BytesPerSecond rate =
       level.bandwidth * (level.efficiency / std::max(1.0, level.oversubscription * crossing));
   if (!level.transport) return {.rate = rate, .repeats = Seconds(0)};
-  return delivery(rate, level.latency, *level.transport);
+  return delivery(rate, level.latency, *level.transport, senders);
 }
 
 std::string_view fabric_of(const FabricLevel& level) {

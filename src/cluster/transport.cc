@@ -12,7 +12,10 @@ const Fields<Transport>& fields_of(const Transport*) {
           .optional<&Transport::packet>("payload of one packet")
           .optional<&Transport::streams>("of one accelerator over the link")
           .optional<&Transport::window>("under way in one stream at most; absent: no limit")
-          .optional<&Transport::recovery>("what a sender does about lost packets");
+          .optional<&Transport::recovery>("what a sender does about lost packets")
+          .optional<&Transport::buffer>(
+              "of a port of a switch, for one accelerator; absent: as much as is needed")
+          .optional<&Transport::congestion>("what a port does whose buffer is full");
   return table;
 }
 
@@ -31,6 +34,14 @@ Result<void> check(const Transport& t) {
   if (t.window && !(*t.window >= t.packet)) {
     return bad_input("a window smaller than one packet", "window",
                      "the bytes that may be under way in one stream, such as 4 MiB");
+  }
+  if (t.buffer && !(*t.buffer >= t.packet)) {
+    return bad_input("a buffer smaller than one packet", "buffer",
+                     "what a port of a switch holds for one accelerator, such as 4 MiB");
+  }
+  if (!t.buffer && t.congestion != Congestion::lossless) {
+    return bad_input("congestion: " + std::string(to_text(t.congestion)) + " without a buffer",
+                     "congestion", "add `buffer`, such as 4 MiB, or leave it out");
   }
   return {};
 }
@@ -51,14 +62,46 @@ Seconds expected_repeats(double p, Seconds until_repeated, double packets) {
   return until_repeated * sum;
 }
 
+// u of transport.h; `most` and `least`: w and v.
+double share_filled(double most, double least) {
+  if (least >= 1) return 1;
+  return (most * most - least * least) / (2 * (1 - least) + most * most - 1);
+}
+
+// Windows that may be larger than what the link holds meet the buffer of its port.
+BytesPerSecond rate_through_port(BytesPerSecond rate, Seconds rtt, const Transport& t) {
+  if (t.congestion == Congestion::lossless) return std::min(rate, *t.buffer / rtt);
+  const Bytes link = rate * rtt;
+  if (t.congestion == Congestion::drop) {
+    const double most = 1 + *t.buffer / link;
+    return rate * share_filled(most, most / 2);
+  }
+  const double marked = 1 + *t.buffer / link;
+  const double growing = t.packet / link * static_cast<double>(t.streams);
+  const double most = marked + growing;
+  return rate * share_filled(most, most - std::sqrt(2 * growing * marked) / 2);
+}
+
+// Of the packets that so many send to one accelerator, each at least one on each stream.
+double lost_by_incast(Bytes room, double senders, const Transport& t) {
+  const Bytes least = t.packet * (senders * static_cast<double>(t.streams));
+  return senders <= 1 || room >= least ? 0 : 1 - room / least;
+}
+
 }  // namespace
 
-Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& t) {
+Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& t, double senders) {
   const Seconds rtt = latency * 2;
   const auto streams = static_cast<double>(t.streams);
-  const double p = t.packet_drop_rate;
+  double p = t.packet_drop_rate;
   Delivery out{.rate = offered, .repeats = Seconds(0)};
   if (rtt > Seconds(0) && t.window) out.rate = std::min(out.rate, *t.window * streams / rtt);
+  if (t.buffer && t.congestion != Congestion::lossless) {
+    p = 1 - (1 - p) * (1 - lost_by_incast(offered * rtt + *t.buffer, senders, t));
+  }
+  if (t.buffer && rtt > Seconds(0) && out.rate >= offered) {
+    out.rate = rate_through_port(offered, rtt, t);
+  }
   if (p <= 0) return out;
   switch (t.recovery) {
     case Recovery::selective: {

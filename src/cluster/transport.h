@@ -1,5 +1,5 @@
-// How messages travel over a long link that loses packets: what rate is left, and what repeating
-// lost packets adds.
+// How messages travel over a link that is long, loses packets or has switches of few buffers: what
+// rate is left, and what repeating lost packets adds.
 //
 //   window       a stream has at most `window` bytes under way: rate <= streams * window / rtt
 //   selective    lost packets alone are sent again: rate (1 - p), and the last of them arrive late
@@ -13,8 +13,23 @@
 //                (Lin and Costello, Error Control Coding, section 22.2)
 //   tcp          rate <= streams * (packet / rtt) 1.22 / sqrt(p) (Mathis et al., CCR 27(3), 1997)
 //
-// p: packet drop rate; rtt: twice the latency of the link. Not modelled: erasure codes; losses that
-// depend on the load.
+// With a buffer of B bytes in the port on the way (of one accelerator's part of it), D = rate * rtt:
+//
+//   lossless     a full port stops the one before it: rate <= B / rtt, for it must take what is under way
+//                meanwhile (credits: Kung and Morris, IEEE Network 9(2), 1995; PFC: IEEE 802.1Qbb)
+//   ecn, drop    all windows together grow to w D and fall to v D; the link idles while they are below D:
+//                  u = (w^2 - v^2) / (2 (1 - v) + w^2 - 1),  if v < 1
+//                drop: w D = D + B, v = w / 2, so that u is 3/4 without a buffer and 1 from B = D on
+//                (Appenzeller et al., SIGCOMM 2004, section 2). ecn, with m = streams * packet and B the
+//                threshold of marking: w D = D + B + m, (w - v) D = sqrt(2 m (D + B)) / 2, so that u is 1
+//                from B = D / 7 on with any number of streams (DCTCP, SIGCOMM 2010, section 3.3)
+//   incast       n accelerators that send to one have at least a packet of each stream under way: what of
+//                n * streams * packet > D + B does not fit is lost, unless ports are lossless (Vasudevan
+//                et al., SIGCOMM 2009, section 2)
+//
+// p: packet drop rate; rtt: twice the latency of the link. Not modelled: erasure codes; timeouts;
+// the time in a queue; flows that a full lossless port stops though they go elsewhere; streams that
+// are out of step, which need less buffer.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +46,17 @@ enum class Recovery : std::uint8_t { selective, go_back_n, tcp };
 template <>
 inline constexpr char kWordSeparator<Recovery> = '-';  // "go-back-n"
 
+// What a port of a switch does when its buffer is full, and before.
+enum class Congestion : std::uint8_t { lossless, ecn, drop };
+
 struct Transport {
   double packet_drop_rate = 0;
   Bytes packet{4096};
   std::int64_t streams = 1;     // of one accelerator over the link
   std::optional<Bytes> window;  // of one stream; empty: as much as the link holds
   Recovery recovery = Recovery::selective;
+  std::optional<Bytes> buffer;  // of a port, for one accelerator; empty: as much as is needed
+  Congestion congestion = Congestion::lossless;
   bool operator==(const Transport&) const = default;
 };
 const Fields<Transport>& fields_of(const Transport*);
@@ -49,8 +69,10 @@ struct Delivery {
   Seconds repeats;      // that a message takes longer because its last packets are repeated
 };
 
-// `offered`: the rate of one accelerator on a link without losses; `latency`: one way. Monotone: a
-// higher loss or latency never gives a higher rate.
-Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& transport);
+// `offered`: the rate of one accelerator on a link without losses; `latency`: one way; `senders`: that
+// send to one accelerator at once. Monotone: a higher loss or latency, a smaller buffer and more senders
+// never give a higher rate.
+Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& transport,
+                  double senders = 1);
 
 }  // namespace orrery

@@ -85,5 +85,88 @@ TEST(Delivery, RepeatsTakeAsLongAsSampledPackets) {
   }
 }
 
+Transport through_port(Congestion congestion, Bytes buffer) {
+  Transport out;
+  out.congestion = congestion;
+  out.buffer = buffer;
+  return out;
+}
+
+constexpr Bytes kUnderWay = kOffered * kLatency * 2;  // what the link holds
+
+// Credits: what is under way must fit into the buffer (Kung and Morris 1995).
+TEST(Delivery, ALosslessPortNeedsRoomForWhatIsUnderWay) {
+  const auto rate = [](Bytes buffer) {
+    return delivery(kOffered, kLatency, through_port(Congestion::lossless, buffer)).rate;
+  };
+  EXPECT_DOUBLE_EQ(rate(kUnderWay / 4.0) / kOffered, 0.25);
+  EXPECT_EQ(rate(kUnderWay * 1.001), kOffered);
+}
+
+// Windows that are halved leave three quarters of a link without a buffer, and need one of what the
+// link holds to fill it (Appenzeller et al. 2004); those of DCTCP need a seventh of that with any
+// number of streams (Alizadeh et al. 2010).
+TEST(Delivery, AWindowNeedsTheBufferOfItsPaper) {
+  const auto share = [](Congestion congestion, double held, std::int64_t streams = 1) {
+    Transport t = through_port(congestion, kUnderWay * held);
+    t.streams = streams;
+    return delivery(kOffered, kLatency, t).rate / kOffered;
+  };
+  EXPECT_NEAR(share(Congestion::drop, 1e-5), 0.75, 1e-4);
+  EXPECT_LT(share(Congestion::drop, 0.9), 1);
+  EXPECT_EQ(share(Congestion::drop, 1), 1);
+  for (const std::int64_t streams : {1, 100, 10'000, 40'000}) {
+    EXPECT_EQ(share(Congestion::ecn, 1.0 / 7, streams), 1) << streams;
+  }
+  EXPECT_LT(share(Congestion::ecn, 0.01, 10'000), 0.99);
+}
+
+// The closed form against a window that is played round trip by round trip.
+TEST(Delivery, AWindowFillsAsMuchAsItIsPlayed) {
+  constexpr double kHeld = 10'000;  // packets that the link holds
+  for (const double buffer : {0.05, 0.3, 0.8}) {
+    double window = (kHeld + buffer * kHeld) / 2;
+    double sent = 0;
+    double trips = 0;
+    for (; window <= kHeld + buffer * kHeld; ++window) {
+      sent += window;
+      trips += std::max(1.0, window / kHeld);  // a queue makes it longer
+    }
+    const Transport t = through_port(Congestion::drop, kUnderWay * buffer);
+    EXPECT_NEAR(delivery(kOffered, kLatency, t).rate / kOffered, sent / trips / kHeld, 1e-3);
+  }
+}
+
+// A packet of each sender fits or is lost; twice the room is enough for twice the senders.
+TEST(Delivery, ManySendersOverflowAPort) {
+  constexpr Seconds kShort(2e-6);
+  Transport t = through_port(Congestion::ecn, Bytes(1 << 20));
+  const double fitting = (kOffered * kShort * 2 + *t.buffer) / t.packet;
+  const auto rate = [&](double senders) { return delivery(kOffered, kShort, t, senders).rate; };
+  EXPECT_EQ(rate(fitting), rate(1));
+  EXPECT_NEAR(rate(2 * fitting) / rate(1), 0.5, 1e-9);
+  t.recovery = Recovery::go_back_n;
+  EXPECT_LT(rate(2 * fitting) / rate(1), 0.1);
+  t.congestion = Congestion::lossless;
+  EXPECT_EQ(rate(1000 * fitting), rate(1));
+}
+
+TEST(Delivery, NeverGainsBySendersOrASmallerBuffer) {
+  for (const Congestion congestion : {Congestion::lossless, Congestion::ecn, Congestion::drop}) {
+    for (const Recovery recovery : {Recovery::selective, Recovery::go_back_n, Recovery::tcp}) {
+      BytesPerSecond last(0);
+      for (double buffer = 4096; buffer < 1e10; buffer *= 3) {
+        Transport t = through_port(congestion, Bytes(buffer));
+        t.recovery = recovery;
+        const BytesPerSecond rate = delivery(kOffered, kLatency, t, 1e6).rate;
+        EXPECT_GE(rate, last * (1 - 1e-12));
+        EXPECT_LE(rate, delivery(kOffered, kLatency, t, 10).rate);
+        EXPECT_LE(delivery(kOffered, kLatency, t, 10).rate, kOffered);
+        last = rate;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace orrery

@@ -295,6 +295,7 @@ class Job {
     const std::vector<FabricLevel>& own = context().cluster.levels;
     const CollectiveChoice choice =
         collective(c.collective, c.payload, group.shape, own, parameters);
+    const CommunicationPath path = communication_path(group.shape, own, parameters);
     ProgramAlgorithm algorithm = program_algorithm(choice.algorithm);
     if (algorithm == ProgramAlgorithm::direct && group.shape.size > kMostDirectRanks) {
       algorithm = ProgramAlgorithm::hierarchical;
@@ -312,7 +313,8 @@ class Job {
                              c.collective, shape);
       }
       const std::vector<FabricLevel> levels = library_levels(
-          fabric_.levels, parameters, c.collective, algorithm, choice.protocol, StepLatency::none);
+          fabric_.levels, parameters, c.collective, algorithm, choice.protocol, StepLatency::none,
+          senders_at_once(algorithm, c.collective, path.ranks, path.node_ranks));
       return patterns_.of_program(*program, levels,
                                   placements(static_cast<StepGroup>(c.group.value()), device));
     }));
@@ -328,7 +330,6 @@ class Job {
       out.transfer = std::min(out.transfer, out.closed);
       return std::optional(out);
     }
-    const CommunicationPath path = communication_path(group.shape, own, parameters);
     out.closed = choice.time;
     out.alone = out.transfer +
                 off_links(algorithm, c.collective, c.payload, path, choice.protocol, parameters)

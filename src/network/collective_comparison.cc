@@ -76,7 +76,7 @@ std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind
 std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         const CollectiveParameters& parameters, CollectiveKind kind,
                                         ProgramAlgorithm algorithm, Protocol protocol,
-                                        StepLatency latency) {
+                                        StepLatency latency, double senders) {
   const double share = protocol == Protocol::low_latency       ? parameters.low_latency_share
                        : protocol == Protocol::low_latency_128 ? parameters.low_latency_128_share
                                                                : 1;
@@ -85,7 +85,7 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
     crossing.link = link_kind(levels[l], l);
     crossing.latency = levels[l].latency;
     if (levels[l].transport) {
-      const Delivery delivered = delivery(levels[l]);
+      const Delivery delivered = delivery(levels[l], 1, senders);
       levels[l].transport.reset();
       levels[l].efficiency *= delivered.rate / delivery(levels[l]).rate;
       crossing.latency += delivered.repeats;
@@ -105,6 +105,13 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
     }
   }
   return levels;
+}
+
+double senders_at_once(ProgramAlgorithm algorithm, CollectiveKind kind, double ranks,
+                       double node_ranks) {
+  if (kind != CollectiveKind::all_to_all) return 1;
+  if (algorithm == ProgramAlgorithm::direct) return ranks - node_ranks;
+  return algorithm == ProgramAlgorithm::pairwise ? 1 : ranks / node_ranks - 1;
 }
 
 Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels) {
@@ -204,8 +211,9 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
       continue;
     }
     ProgramShape shaped = shape;
+    const double senders = senders_at_once(algorithm, kind, path.ranks, path.node_ranks);
     reached.levels = library_levels(cluster.levels, parameters, kind, algorithm,
-                                    out.library.protocol, StepLatency::of_ring);
+                                    out.library.protocol, StepLatency::of_ring, senders);
     const FabricLevel& last = reached.levels[shaped.members.size() - 1];
     const double stages =
         algorithm == ProgramAlgorithm::chain ? static_cast<double>(ranks - 1) : 24;
@@ -227,8 +235,8 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     const Seconds base = off_links(algorithm, kind, payload, path, protocol, parameters)
                              .value_or(parameters.ring.base.of(protocol));
     if (times.closed_form) {
-      reached.levels =
-          library_levels(cluster.levels, parameters, kind, algorithm, protocol, StepLatency::none);
+      reached.levels = library_levels(cluster.levels, parameters, kind, algorithm, protocol,
+                                      StepLatency::none, senders);
     }
     ORRERY_TRY(const Network network, network_of(reached));
     constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};

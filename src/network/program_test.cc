@@ -345,6 +345,34 @@ TEST(Comparison, FlowsCountTheTransportOfALink) {
   }
 }
 
+// Of an all-to-all over a port with few buffers: the more accelerators send to one at once, the more is
+// lost, in flows as in closed forms; pairs lose nothing.
+TEST(Comparison, FlowsCountTheIncastOfAnAllToAll) {
+  Cluster nodes = *parse_cluster("h100-sxm:32", Catalog::built_in());
+  CollectiveQuestion question;
+  question.kind = Kind::all_to_all;
+  question.payload = Bytes(1 << 30);
+  const auto times = [&](Algorithm algorithm, Congestion congestion) {
+    Transport transport;
+    transport.streams = 64;
+    transport.buffer = Bytes(1 << 19);
+    transport.congestion = congestion;
+    nodes.levels.back().transport = transport;
+    question.only = algorithm;
+    return compare_collective(nodes, Catalog::built_in(), question)->algorithms.front();
+  };
+  const auto slower = [&](Algorithm algorithm) {
+    return times(algorithm, Congestion::ecn).flows / times(algorithm, Congestion::lossless).flows;
+  };
+  EXPECT_GT(slower(Algorithm::direct), 3);
+  EXPECT_EQ(slower(Algorithm::pairwise), 1);
+  nodes.levels.back().latency = Seconds(1e-7);  // little fits into the link itself
+  const AlgorithmTimes lossless = times(Algorithm::pxn, Congestion::lossless);
+  const AlgorithmTimes marked = times(Algorithm::pxn, Congestion::ecn);
+  EXPECT_NEAR(marked.flows / *marked.closed_form, lossless.flows / *lossless.closed_form, 0.05);
+  EXPECT_GT(marked.flows / lossless.flows, 1.2);
+}
+
 // A file's program stands beside the algorithm that is asked for.
 TEST(Comparison, ShowsAFilesProgramBesideOneAlgorithm) {
   const Cluster cluster = *parse_cluster("h100-sxm:8", Catalog::built_in());

@@ -18,7 +18,8 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
   Seconds inside_step;
   Seconds outside_step;
   Seconds inside;   // transfer over the scale-up links
-  Seconds outside;  // over the network
+  Seconds outside;  // over the network, from every rank to every other
+  Seconds grouped;  // the same, from one rank of a node for all of them
   BytesPerSecond inside_rate;
   for (const Crossing& c : path.crossings()) {
     const Seconds step = step_latency(p.latency, c, protocol);
@@ -26,7 +27,8 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
     const Seconds transfer = payload * ((ranks - c.inner) / ranks) / rate;
     if (c.link == LinkKind::network) {
       outside_step = std::max(outside_step, step);
-      outside = std::max(outside, transfer);
+      outside = std::max(outside, transfer / share_under_incast(c, ranks - node_ranks));
+      grouped = std::max(grouped, transfer / share_under_incast(c, nodes - 1));
     } else {
       // Only bytes for the rank's own node stay on these links.
       const Seconds local = payload * ((c.outer - c.inner) / ranks) / rate;
@@ -47,7 +49,7 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
   const Seconds relayed_bytes =
       payload * ((ranks - node_ranks) / ranks * (node_ranks - 1) / node_ranks) / inside_rate;
   const Seconds aggregated = outside_step + inside_step + (nodes - 1) * overhead +
-                             std::max(inside + relayed_bytes, outside);
+                             std::max(inside + relayed_bytes, grouped);
   return latency + std::min(direct, aggregated);
 }
 

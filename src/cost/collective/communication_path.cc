@@ -57,6 +57,11 @@ LinkKind link_kind(const FabricLevel& level, std::size_t index) {
   return LinkKind::nvlink;
 }
 
+double share_under_incast(const Crossing& crossing, double senders) {
+  if (crossing.port == nullptr) return 1;
+  return delivery(*crossing.port, 1, senders).rate / delivery(*crossing.port).rate;
+}
+
 CommunicationPath communication_path(const GroupShape& group,
                                      const std::vector<FabricLevel>& levels,
                                      const CollectiveParameters& parameters) {
@@ -84,6 +89,7 @@ CommunicationPath communication_path(const GroupShape& group,
     const Delivery delivered = delivery(level);
     c.latency = level.latency + delivered.repeats;
     c.rate = delivered.rate;
+    if (level.transport && level.transport->buffer) c.port = &level;
     if (c.link == LinkKind::pcie) c.rate = std::min(c.rate, host_rate(outer, parameters));
     if (c.link == LinkKind::network) {
       c.share = parameters.network_share;

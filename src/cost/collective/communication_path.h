@@ -40,14 +40,19 @@ inline constexpr std::size_t kMaxCrossings = 16;
 
 struct Crossing {
   LinkKind link = LinkKind::network;
-  int inner = 1;        // members of the group in one unit below this level
-  int outer = 1;        // members in one unit of this level
-  int hops = 0;         // of one ring traversal
-  int tree_depth = 0;   // of a binary tree over the units below this level
-  Seconds latency;      // the level's own
-  BytesPerSecond rate;  // of one accelerator, after efficiency and oversubscription
-  double share = 1;     // of it that rings and trees reach
+  int inner = 1;                      // members of the group in one unit below this level
+  int outer = 1;                      // members in one unit of this level
+  int hops = 0;                       // of one ring traversal
+  int tree_depth = 0;                 // of a binary tree over the units below this level
+  Seconds latency;                    // the level's own
+  BytesPerSecond rate;                // of one accelerator, after efficiency and oversubscription
+  double share = 1;                   // of it that rings and trees reach
+  const FabricLevel* port = nullptr;  // the level, where its transport states a buffer
 };
+
+// The part of a crossing's rate that is left when `senders` accelerators send to one at once: incast
+// (cluster/transport.h).
+double share_under_incast(const Crossing& crossing, double senders);
 
 struct CommunicationPath {
   int ranks = 1;
