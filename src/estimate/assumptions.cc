@@ -35,13 +35,17 @@ std::string documents_note(const PredictedStep& step) {
   const DocumentRows* rows = step.costs.cache->documents();
   if (rows == nullptr) return "";
   const AttentionCore attention = widest_attention(step.model());
+  const Plan* plan = &step.plan();  // of the site that the step is as long as
+  for (const StepCosts& site : step.costs.sites) {
+    if (site.cache == step.costs.cache) plan = &site.plan;
+  }
   return fmt::format(
       "documents ({}): {:.3g} in a row, {:.1f} % of its positions; attention computes {:.3g} % of "
       "a causal row's pairs, the rank that the others wait for {:.2f} times the mean; MFU, HFU and "
       "tokens/s count tokens of documents, and pairs within one",
       to_text(step.training().documents.packing), rows->documents_per_row(),
       100 * rows->efficiency(), 100 * rows->computed_pairs(attention),
-      rows->unevenness(attention, step.costs.cache->rows(step.plan())));
+      rows->unevenness(attention, step.costs.cache->rows(*plan)));
 }
 
 // What becomes of tokens that experts have no room for; empty if there are none.
