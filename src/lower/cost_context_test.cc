@@ -63,9 +63,9 @@ TEST(CostContext, SaysWhatTrainingReachesOfANetworkStatedAsPerfect) {
     return 2.0 * 255 / 256 * (payload / time).value() / 1e9;
   };
   const CostContext in_a_step = *cost_context(cluster, Catalog::built_in());
-  EXPECT_NEAR(bus_bandwidth(in_a_step), 14.0, 0.05);
+  EXPECT_NEAR(bus_bandwidth(in_a_step), 14.2, 0.05);
   EXPECT_THAT(in_a_step.assumed,
-              testing::Contains(testing::HasSubstr("collectives over roce reach 63 %")));
+              testing::Contains(testing::HasSubstr("collectives over roce reach 64 %")));
   TrainingConditions perfect = *load_training_conditions(Catalog::built_in());
   for (NetworkConditions& network : perfect.networks) network.share = 1;
   const CostContext alone = *cost_context(cluster, Catalog::built_in(), perfect);
