@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <variant>
 
 #include "outcome/nearest_name.h"
@@ -299,22 +300,18 @@ std::string term_text(const Edit& edit, const EditTerm& term) {
   const auto said = [&](const std::string& value) {
     return fmt::format(" {} {}", term.word, value);
   };
-  const auto quoted = [&](const auto& value) {
-    return value ? said("\"" + to_exact_text(*value) + "\"") : "";
-  };
-  if (const auto* name = std::get_if<std::string Edit::*>(&term.field)) {
-    return (edit.*(*name)).empty() ? "" : said(word_text(edit.*(*name)));
-  }
-  if (const auto* count = std::get_if<std::int64_t Edit::*>(&term.field)) {
-    return edit.*(*count) > 0 ? said(std::to_string(edit.*(*count))) : "";
-  }
-  if (const auto* size = std::get_if<std::optional<Bytes> Edit::*>(&term.field)) {
-    return quoted(edit.*(*size));
-  }
-  if (const auto* time = std::get_if<std::optional<Seconds> Edit::*>(&term.field)) {
-    return quoted(edit.*(*time));
-  }
-  return quoted(edit.*std::get<std::optional<BytesPerSecond> Edit::*>(term.field));
+  return std::visit(
+      [&](auto member) -> std::string {
+        const auto& value = edit.*member;
+        if constexpr (std::is_same_v<decltype(member), std::string Edit::*>) {
+          return value.empty() ? "" : said(word_text(value));
+        } else if constexpr (std::is_same_v<decltype(member), std::int64_t Edit::*>) {
+          return value > 0 ? said(std::to_string(value)) : "";
+        } else {
+          return value ? said("\"" + to_exact_text(*value) + "\"") : "";
+        }
+      },
+      term.field);
 }
 
 std::string operand_text(const Edit& edit) {
