@@ -84,6 +84,14 @@ class Breakdown(Record):
     host: float
     """waiting for the host processor"""
 
+class QuadraticRule(Record):
+    alpha: float | None
+    """local steps = (alpha / learning rate)^2"""
+    learning_rate: float | None
+    """at the peak, from which it falls by a cosine"""
+    steps: int | None
+    """of the run; 0: no rule"""
+
 class Overlap(Record):
     gradient_reduction: bool | None
     """reduce gradient buckets beside the backward pass"""
@@ -91,6 +99,8 @@ class Overlap(Record):
     """gather parameters beside the forward pass"""
     tensor_parallel: bool | None
     """cut products in tp pieces and pipeline them with their collective"""
+    tensor_tiles: bool | None
+    """reduce-scatters tile by tile beside the product that makes their input (T3)"""
     pipeline: bool | None
     """sends and receives do not block computing"""
     expert: bool | None
@@ -159,6 +169,16 @@ class Plan(Record):
     """ranks that share a second copy of weights for the backward (ZeRO++); 0: none"""
     local_steps: int
     """steps after which copies of the model average (DiLoCo)"""
+    quadratic: QuadraticRule
+    """local steps that become more as the learning rate falls"""
+    averaging: Literal["all", "ring", "one-peer"]
+    """with which of the others a copy averages"""
+    gradient_code: Literal["none", "eight-bit", "ternary"]
+    """what replicas send of their gradients"""
+    gradient_bucket_mib: int
+    """MiB of gradients that are reduced at once; 0: a layer's"""
+    halves: Literal["none", "batch", "sequence"]
+    """halves of a microbatch that take turns"""
     recompute: Literal["none", "selective", "alternate", "full"]
     """activations computed again in the backward"""
     recompute_modules: Records[str]
@@ -1459,6 +1479,16 @@ class ImportPlan(Record):
     """ranks that share a second copy of weights for the backward (ZeRO++); 0: none"""
     local_steps: int | None
     """steps after which copies of the model average (DiLoCo)"""
+    quadratic: QuadraticRule | None
+    """local steps that become more as the learning rate falls"""
+    averaging: Literal["all", "ring", "one-peer"] | None
+    """with which of the others a copy averages"""
+    gradient_code: Literal["none", "eight-bit", "ternary"] | None
+    """what replicas send of their gradients"""
+    gradient_bucket_mib: int | None
+    """MiB of gradients that are reduced at once; 0: a layer's"""
+    halves: Literal["none", "batch", "sequence"] | None
+    """halves of a microbatch that take turns"""
     recompute: Literal["none", "selective", "alternate", "full"] | None
     """activations computed again in the backward"""
     recompute_modules: Records[str] | None

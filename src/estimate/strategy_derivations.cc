@@ -144,14 +144,16 @@ class Strategies {
     for (const OperationPart& part : step_.costs.reduce_parts(block.trained)) {
       if (const auto* c = std::get_if<Communication>(&part.what)) sum += c->payload;
     }
-    out_.push_back({"coded_gradients",
-                    "of a layer: c bytes of each gradient to the rank that adds it up, c' of the "
-                    "sum back unless shards stay; eight-bit c = c' = 1; ternary c = log2(3) / 8, "
-                    "c' = log2(2 ranks + 1) / 8",
-                    fmt::format("{}, {:.4g} gradients of {:.0f} B, {} ranks",
-                                to_text(plan_.gradient_code), block.trained.all(),
-                                step_.costs.gradient_bytes, step_.costs.layout->dense_shard.size),
-                    to_text(sum), "arXiv 1511.04561 s.3, 1705.07878 s.3.1; lower/step_costs.h"});
+    out_.push_back(
+        {"coded_gradients",
+         "of a layer: gradients are added up in the node, c bytes of each travel to the "
+         "node that adds it up, c' of the sum back unless shards stay; eight-bit c = c' = "
+         "1; ternary c = log2(3) / 8, c' = log2(2 nodes + 1) / 8; in one node all travel "
+         "so",
+         fmt::format("{}, {:.4g} gradients of {:.0f} B, {} ranks", to_text(plan_.gradient_code),
+                     block.trained.all(), step_.costs.gradient_bytes,
+                     step_.costs.layout->dense_shard.size),
+         to_text(sum), "arXiv 1511.04561 s.3, 1705.07878 s.3.1; lower/step_costs.h"});
   }
 
   void compression() {

@@ -113,23 +113,27 @@ TEST(CompressedExchange, LocalStepsStayInACopy) {
 // 8-bit gradients are a quarter of fp32 (arXiv 1511.04561); -1, 0 and 1 are 32 / log2(3) = 20.2 times
 // less on the way to the rank that adds them up (arXiv 1705.07878 s.3.1).
 TEST(CompressedExchange, CodedGradientsSendWhatTheirCodesHold) {
+  const RankParameters p{.dense = 1e9};
   const ComparedPlan plain("zero=1");
   const ComparedPlan bytes("zero=1,gradient_code=eight-bit");
   const ComparedPlan ternary("zero=1,gradient_code=ternary");
-  const auto sent = [](const ComparedPlan& of, std::size_t part = 0) {
-    const auto parts = of.costs.reduce_parts({.dense = 1e9});
-    return std::get<Communication>(parts[part].what).payload.value();
+  const auto sent = [&](const ComparedPlan& of) {
+    return of.between_nodes(of.costs.reduce_parts(p));
   };
   EXPECT_DOUBLE_EQ(sent(plain) / sent(bytes), 4);
   EXPECT_NEAR(sent(plain) / sent(ternary), 20.2, 0.02);
-  EXPECT_EQ(bytes.costs.reduce_parts({.dense = 1e9}).size(), 1U);  // shards of the sum stay
-  // Replicas that keep all gradients get the sum back: of 32 ranks log2(65) bits.
+  // Shards of the sum stay: what a node adds up, and the codes.
+  EXPECT_EQ(bytes.costs.reduce_parts(p).size(), 2U);
+  // Replicas that keep all gradients get the sum of four nodes back: log2(9) bits, of an eighth each.
   const ComparedPlan whole("zero=0,gradient_code=ternary");
-  EXPECT_NEAR(sent(whole, 1) / 1e9, std::log2(65) / 8, 1e-9);
-  // Read and written by kernels: g + 2 c, and c' (1 + 1/32) + g to decode all, or g/32 of a shard.
-  EXPECT_NEAR(bytes.costs.copied_reduced(1).value(), 4 + 2 + 4.0 / 32, 1e-12);
+  const OperationParts parts = whole.costs.reduce_parts(p);
+  ASSERT_EQ(parts.size(), 4U);
+  EXPECT_NEAR(std::get<Communication>(parts[2].what).payload.value() / 1e9, std::log2(9) / 8 / 8,
+              1e-9);
+  // Read and written by kernels: g + 2 c, and c' (1 + 1/4) + g to decode all, or g/4 of a shard.
+  EXPECT_NEAR(bytes.costs.copied_reduced(8).value(), 4 + 2 + 4.0 / 4, 1e-12);
   const ComparedPlan all("zero=0,gradient_code=eight-bit");
-  EXPECT_NEAR(all.costs.copied_reduced(1).value(), 4 + 2 + 1 + 1.0 / 32 + 4, 1e-12);
+  EXPECT_NEAR(all.costs.copied_reduced(8).value(), 4 + 2 + 1 + 1.0 / 4 + 4, 1e-12);
 }
 
 // A copy sends what it owns once to each neighbour; of the ring of an all-gather that is one step.

@@ -110,13 +110,15 @@ struct StepCosts {
   // what writes 4 bits of the gradients (g + 1/2), adds up what a node sends and writes 4 bits again
   // (1/2 + 1/2 of a part), and adds that up (1/2 of a part).
   //
-  // Coded gradients of c bytes (GradientCode) are sent to the rank that owns their part, which
-  // decodes what all P ranks send and adds it up; sums of c' bytes return to all ranks unless shards
-  // of them stay. Kernels write the code (g + c), read what arrives (c), write the sum's code (c'/P)
-  // and decode it (c' + g), or write a shard (g/P). With s = sign, 7 bits of exponent and fraction:
-  // c = c' = 1 (arXiv 1511.04561 s.3). Of -1, 0 and 1: c = log2(3) / 8, and the sum of P has 2P + 1
-  // values: c' = log2(2P + 1) / 8 (arXiv 1705.07878 s.3.1); real codes hold five of three values in a
-  // byte, 1 % more. Scales of layers are left out.
+  // Coded gradients of c bytes (GradientCode) travel between nodes: ranks of a node first add up theirs
+  // as they are (reduce-scatter), then each sends codes of its part to the nodes' ranks that own pieces
+  // of it, which decode what all P send and add it up; sums of c' bytes return, and are gathered in the
+  // node, unless shards of them stay. In one node all is coded, P its ranks. Kernels write the code (g +
+  // c), read what arrives (c), write the sum's code (c'/P) and decode it (c' + g), or write a shard
+  // (g/P), of 1 / ranks of a node of the gradients. 8 bits: c = c' = 1 (arXiv 1511.04561 s.3). Of -1, 0
+  // and 1: c = log2(3) / 8, and the sum of P has 2P + 1 values: c' = log2(2P + 1) / 8 (arXiv 1705.07878
+  // s.3.1); real codes hold five of three values in a byte, 1 % more. Scales of layers are left out.
+  // Both papers have one accelerator a node.
   [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
   [[nodiscard]] Bytes copied_reduced(double parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0

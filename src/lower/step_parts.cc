@@ -2,6 +2,7 @@
 // (lower/step_costs.h): communication of the data-parallel ranks, transfers, the optimizer.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lower/host_offload.h"
 #include "lower/price.h"
@@ -17,15 +18,27 @@ using Rounding = OperationPart::Rounding;
 constexpr Bytes k8Bits{1};
 constexpr Bytes k4Bits{0.5};
 
-// Bytes of one gradient on the way to the rank that adds it up, and of the sum on the way back
-// (lower/step_costs.h).
+// How gradients are coded (lower/step_costs.h): among so many ranks, of each of which the others on its
+// node have as much to code.
 struct CodedGradient {
-  Bytes sent;
-  Bytes returned;
+  Bytes sent;      // of one gradient on the way to the rank that adds it up
+  Bytes returned;  // of the sum on the way back
+  int ranks = 1;
+  int node = 1;
 };
-CodedGradient coded_gradient(GradientCode code, int ranks) {
-  if (code != GradientCode::ternary) return {k8Bits, k8Bits};
-  return {k8Bits * (std::log2(3.0) / 8), k8Bits * (std::log2(2.0 * ranks + 1) / 8)};
+CodedGradient coded_gradient(const StepCosts& step) {
+  const RankLayout& layout = *step.layout;
+  CodedGradient out{k8Bits, k8Bits, layout.dense_shard.size, 1};
+  const int nodes = layout.groups[index(StepGroup::secondary_peers).value()].shape.size;
+  if (nodes > 1) {
+    out.ranks = nodes;
+    out.node = layout.secondary.size;
+  }
+  if (step.plan.gradient_code == GradientCode::ternary) {
+    out.sent = k8Bits * (std::log2(3.0) / 8);
+    out.returned = k8Bits * (std::log2(2.0 * out.ranks + 1) / 8);
+  }
+  return out;
 }
 
 Communication communication(CollectiveKind kind, StepGroup group, Bytes payload) {
@@ -78,14 +91,21 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
   const double element = widened ? element_size(NumberFormat::fp32).value() : step.gradient_bytes;
   const auto reduce = [&](Bytes gradients, StepGroup shard, StepGroup copies, int shards) {
     if (step.plan.gradient_code != GradientCode::none) {
-      // Each rank decodes and adds up its part of what all the others send, and sends the sum.
-      const CodedGradient code = coded_gradient(step.plan.gradient_code, shards);
-      const double of_all = gradients.value() / element;
-      visit(communication(CollectiveKind::all_to_all, shard, code.sent * of_all), Rounding::own);
-      if (!sharded) {
-        visit(communication(CollectiveKind::all_gather, shard, code.returned * of_all),
-              Rounding::with_previous);
-      }
+      // A node adds up what it has; each of its ranks codes a part of the sum, decodes and adds up its
+      // part of what the other nodes send, and sends that sum.
+      const CodedGradient code = coded_gradient(step);
+      const bool nodes = code.node > 1 && shard == StepGroup::replicas;
+      const StepGroup among = nodes ? StepGroup::secondary_peers : shard;
+      const double coded = gradients.value() / element / (nodes ? code.node : 1);
+      Rounding rounding = Rounding::own;
+      const auto next = [&](CollectiveKind kind, StepGroup group, Bytes payload) {
+        visit(communication(kind, group, payload),
+              std::exchange(rounding, Rounding::with_previous));
+      };
+      if (nodes) next(CollectiveKind::reduce_scatter, StepGroup::secondary, gradients);
+      next(CollectiveKind::all_to_all, among, code.sent * coded);
+      if (!sharded) next(CollectiveKind::all_gather, among, code.returned * coded);
+      if (!sharded && nodes) next(CollectiveKind::all_gather, StepGroup::secondary, gradients);
     } else {
       visit(communication(sharded ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
                           shard, gradients),
@@ -199,11 +219,11 @@ Bytes StepCosts::copied_gathered(double parameters, Gather pass) const {
 Bytes StepCosts::copied_reduced(double parameters) const {
   const double g = gradient_bytes;
   if (plan.gradient_code != GradientCode::none) {
-    const double ranks = layout->dense_shard.size;
-    const CodedGradient code = coded_gradient(plan.gradient_code, layout->dense_shard.size);
+    const CodedGradient code = coded_gradient(*this);
+    const double ranks = code.ranks;
     const Bytes decoded =
         plan.zero > 0 ? Bytes(g / ranks) : code.returned * (1 + 1 / ranks) + Bytes(g);
-    return (Bytes(g) + 2 * code.sent + decoded) * parameters;
+    return (Bytes(g) + 2 * code.sent + decoded) * (parameters / code.node);
   }
   if (plan.quantized_gradients) {
     const double node = layout->secondary.size;
