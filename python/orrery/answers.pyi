@@ -111,6 +111,8 @@ class Overlap(Record):
     """the optimizer step is validated afterwards and waits for no gradient norm"""
     outer: bool | None
     """copies that take local steps average beside them"""
+    host_update: bool | None
+    """the host updates a block as its gradients arrive"""
 
 class Plan(Record):
     tp: int
@@ -125,10 +127,14 @@ class Plan(Record):
     """expert-parallel degree, taken from tp*cp*dp; ranks that share tables"""
     etp: int
     """tensor-parallel degree inside an expert; 0: default"""
-    dispatch: Literal["all-to-all", "deduplicated"]
+    dispatch: Literal["all-to-all", "deduplicated", "two-level"]
     """how tokens travel to their experts"""
     dispatch_format: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"]
     """in which tokens are sent to their experts"""
+    expert_placement: Literal["numbered", "balanced"]
+    """which experts a rank holds"""
+    redundant_experts: int
+    """copies of popular experts beside all experts"""
     sequence_parallel: bool
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"]
@@ -155,12 +161,18 @@ class Plan(Record):
     """ZeRO stage: 0, 1, 2 or 3 (FSDP)"""
     shard_group: int
     """ranks that share one sharded copy (HSDP); 0: all"""
+    prefetch: int
+    """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
     offload_optimizer: Literal["none", "cpu", "nvme"]
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"]
     """where shards of weights lie between their uses"""
-    offload_activations: bool
-    """activations wait in host memory"""
+    offload_activations: Literal["none", "cpu", "nvme"]
+    """where activations wait for their backward"""
+    offload_share: float
+    """part of the optimizer's states that lies outside"""
+    update_stride: int
+    """every so many-th part of what lies outside is updated on the device; 0: none"""
     quantized_weights: bool
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool
@@ -184,7 +196,7 @@ class Plan(Record):
     recompute_modules: Records[str]
     """with selective: parts of a layer; none stated: core_attn"""
     recompute_layers: int
-    """with full: layers of each virtual stage; 0: all"""
+    """layers of each virtual stage that are recomputed; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"]
     """attention kernel"""
     table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"]
@@ -212,6 +224,20 @@ class Documents(Record):
     packing: Literal["concatenated", "packed", "padded"] | None
     """how rows are filled with documents"""
 
+class ExpertLoad(Record):
+    tokens: Records[float] | None
+    """tokens of each expert, or their parts"""
+    file: str | None
+    """CSV with the columns expert and tokens"""
+    power_law: float | None
+    """exponent by which the popularity of experts falls"""
+    max_violation: float | None
+    """by which part the most popular expert exceeds the mean"""
+    capacity_factor: float | None
+    """tokens that an expert takes at most, over the mean; 0: all"""
+    padded: bool | None
+    """experts compute their whole capacity"""
+
 class Training(Record):
     sequence_length: int
     """tokens of a sequence"""
@@ -231,6 +257,8 @@ class Training(Record):
     """dropout on the residual branches and on attention probabilities"""
     documents: Documents
     """the documents that rows are made of"""
+    expert_load: ExpertLoad
+    """how tokens choose their experts"""
 
 class Memory(Record):
     """Memory of one GPU at its fullest moment; the first seven add up to peak."""
@@ -1435,10 +1463,14 @@ class ImportPlan(Record):
     """expert-parallel degree, taken from tp*cp*dp; ranks that share tables"""
     etp: int | None
     """tensor-parallel degree inside an expert; 0: default"""
-    dispatch: Literal["all-to-all", "deduplicated"] | None
+    dispatch: Literal["all-to-all", "deduplicated", "two-level"] | None
     """how tokens travel to their experts"""
     dispatch_format: Literal["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32", "tf32", "fp64"] | None
     """in which tokens are sent to their experts"""
+    expert_placement: Literal["numbered", "balanced"] | None
+    """which experts a rank holds"""
+    redundant_experts: int | None
+    """copies of popular experts beside all experts"""
     sequence_parallel: bool | None
     """shard the sequence over tp between products"""
     context_parallel: Literal["all-gather", "ring", "all-to-all"] | None
@@ -1465,12 +1497,18 @@ class ImportPlan(Record):
     """ZeRO stage: 0, 1, 2 or 3 (FSDP)"""
     shard_group: int | None
     """ranks that share one sharded copy (HSDP); 0: all"""
+    prefetch: int | None
+    """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
     offload_optimizer: Literal["none", "cpu", "nvme"] | None
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"] | None
     """where shards of weights lie between their uses"""
-    offload_activations: bool | None
-    """activations wait in host memory"""
+    offload_activations: Literal["none", "cpu", "nvme"] | None
+    """where activations wait for their backward"""
+    offload_share: float | None
+    """part of the optimizer's states that lies outside"""
+    update_stride: int | None
+    """every so many-th part of what lies outside is updated on the device; 0: none"""
     quantized_weights: bool | None
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool | None
@@ -1494,7 +1532,7 @@ class ImportPlan(Record):
     recompute_modules: Records[str] | None
     """with selective: parts of a layer; none stated: core_attn"""
     recompute_layers: int | None
-    """with full: layers of each virtual stage; 0: all"""
+    """layers of each virtual stage that are recomputed; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"] | None
     """attention kernel"""
     table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"] | None
@@ -1527,6 +1565,8 @@ class ImportTraining(Record):
     """dropout on the residual branches and on attention probabilities"""
     documents: Documents | None
     """the documents that rows are made of"""
+    expert_load: ExpertLoad | None
+    """how tokens choose their experts"""
 
 class AccountedFlag(Record):
     """One flag of the files."""

@@ -75,6 +75,14 @@ double states(const Estimate& e) {
   return most;
 }
 
+double peak(const Estimate& e) {
+  double most = 0;
+  for (const StageReport& stage : e.stages) {
+    most = std::max(most, static_cast<double>(stage.memory.peak));
+  }
+  return most;
+}
+
 double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) {
   switch (figure) {
     case ClaimFigure::mfu:
@@ -87,12 +95,15 @@ double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) 
       return own.tokens_per_second / base->tokens_per_second;
     case ClaimFigure::states_ratio:
       return states(*base) / states(own);
+    case ClaimFigure::memory_ratio:
+      return peak(*base) / peak(own);
   }
   return 0;
 }
 
 bool needs_baseline(ClaimFigure figure) {
-  return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio;
+  return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio ||
+         figure == ClaimFigure::memory_ratio;
 }
 
 // Of a claim that is predicted: what keeps it from being judged.
@@ -106,7 +117,7 @@ Result<void> check_claim(const WrittenClaim& written, const std::string& name) {
   if (ratio && !written.than) return bad_input("a ratio needs a baseline", name, "give than");
   if (!ratio && written.than) {
     return bad_input("than is not used", name,
-                     "only ratios (speedup, states_ratio) have a baseline");
+                     "only ratios (speedup, states_ratio, memory_ratio) have a baseline");
   }
   if (written.than && written.than->kind() != Value::Kind::map) {
     return bad_input("than is no map of fields that differ", name,

@@ -10,11 +10,12 @@
 //     speedup            step time of the baseline / step time, both per token
 //     states_ratio       bytes of weights, gradients and optimizer states of the fullest rank, of
 //                        the baseline / of the specification
+//     memory_ratio       bytes of the fullest rank at its peak, likewise
 //
 // With p the prediction, c the published value and b the band, a claim holds if
 //
 //   strict        |p / c - 1| <= b
-//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio (speedup, states_ratio) p > 1, and
+//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio (the last three) p > 1, and
 //                 (p - 1) / (c - 1) in place of p / c, so that c has to be above 1
 //   upper bound   p <= c (1 + b)
 //
@@ -35,7 +36,7 @@ namespace orrery {
 enum class ClaimType { strict, upper_bound, loose, informational };
 template <>
 inline constexpr char kWordSeparator<ClaimType> = ' ';  // "upper bound"
-enum class ClaimFigure { mfu, tflops, tokens, speedup, states_ratio };
+enum class ClaimFigure { mfu, tflops, tokens, speedup, states_ratio, memory_ratio };
 
 struct Claim {
   std::string strategy;

@@ -15,6 +15,7 @@ std::string value_text(ClaimFigure figure, double value) {
       return fmt::format("{:.0f} tokens/s", value);
     case ClaimFigure::speedup:
     case ClaimFigure::states_ratio:
+    case ClaimFigure::memory_ratio:
       return fmt::format("{:.2f}x", value);
   }
   return "";
