@@ -98,7 +98,9 @@ TEST(DifferingSites, ASlowerSiteNeverMakesAStepFasterNorSlowerThanIfAllWereSlow)
   slowed(slow.accelerator);
   std::mt19937 random(41);
   for (int i = 0; i < 100; ++i) {
-    const RandomCase c = random_across(random, mixed);
+    RandomCase c = random_across(random, mixed);
+    // A host that holds up both passes of a block books its lead on the one that falls behind.
+    c.software.host.kernel = c.software.host.product = c.software.host.collective = Seconds(0);
     const Step between(c, mixed);
     const Picoseconds time = between.time();
     ASSERT_EQ(time, between.time(Folding::expanded)) << to_text(c.plan);

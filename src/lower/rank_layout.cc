@@ -1,6 +1,7 @@
 #include "lower/rank_layout.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,7 +93,8 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t expert_limit =
       trains_copies_apart(plan) ? std::max<std::int64_t>(1, plan.tp * shard / (etp * plan.ep))
                                 : shard;
-  const std::int64_t expert_shard = plan.shard_group > 0 ? std::min(expert_limit, expert) : expert;
+  // Whole groups: as many as divide both.
+  const std::int64_t expert_shard = plan.shard_group > 0 ? std::gcd(expert_limit, expert) : expert;
 
   RankLayout out;
   const auto add = [&](std::string_view label, GroupShape& shape, std::vector<Span> spans) {
