@@ -431,6 +431,13 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       });
     }
   }
+  if (free("recompute") && free("recompute_modules") && free("recompute_layers")) {
+    with([](Plan& p) {
+      p.recompute = Recompute::optimal;
+      p.recompute_modules.clear();
+      p.recompute_layers = 0;
+    });
+  }
   if (free("etp") && plan.ep > 1) {
     for (const std::int64_t etp : divisors(plan.tp, plan.tp)) with([&](Plan& p) { p.etp = etp; });
   }
@@ -567,6 +574,7 @@ std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scena
     std::erase(out, "etp");
     std::erase(out, "expert_placement");
   }
+  if (scenario.plan.offload_optimizer != Offload::cpu) std::erase(out, "update_stride");
   if (!scenario.cluster.further_sites.empty()) std::erase(out, "layers");  // evenly and by speed
   std::erase_if(out, [&](const std::string& field) {
     return is_stated(space, field) ||

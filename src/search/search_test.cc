@@ -539,7 +539,7 @@ TEST(Search, NamesTheAxesThatItDoesNotSearch) {
   ASSERT_TRUE(usual);
   EXPECT_EQ(
       usual->not_searched,
-      (std::vector<std::string>{"layers", "context_placement", "group", "overlap",
+      (std::vector<std::string>{"layers", "context_placement", "group", "overlap", "prefetch",
                                 "secondary_shard", "sequence_parallel", "shard_group", "ulysses"}));
   const auto all = search(s, space, all_axes(), Catalog::built_in());
   ASSERT_TRUE(all);
