@@ -137,7 +137,7 @@ class Plan(Record):
     """copies of popular experts beside all experts"""
     sequence_parallel: bool
     """shard the sequence over tp between products"""
-    context_parallel: Literal["all-gather", "ring", "all-to-all"]
+    context_parallel: Literal["all-gather", "ring", "all-to-all", "token-ring", "dimension-switch"]
     """how attention gets the whole sequence"""
     ulysses: int
     """of cp, the ranks that exchange heads; 0: all if all-to-all, else 1"""
@@ -145,6 +145,14 @@ class Plan(Record):
     """which tokens of a row a context-parallel rank has"""
     context_placement: Literal["head-first", "context-first"]
     """which context-parallel group is on neighbouring ranks"""
+    inner_ring: int
+    """ranks of an inner ring of a ring; 0: one ring"""
+    context_groups: Literal["fixed", "by-length"]
+    """how many context-parallel ranks share a row"""
+    loss_tiles: int
+    """pieces of a rank's tokens that the loss works through"""
+    mlp_tiles: int
+    """pieces of a rank's tokens that the feed-forward part works through"""
     schedule: str
     """pipeline schedule"""
     chunks: int
@@ -1473,7 +1481,7 @@ class ImportPlan(Record):
     """copies of popular experts beside all experts"""
     sequence_parallel: bool | None
     """shard the sequence over tp between products"""
-    context_parallel: Literal["all-gather", "ring", "all-to-all"] | None
+    context_parallel: Literal["all-gather", "ring", "all-to-all", "token-ring", "dimension-switch"] | None
     """how attention gets the whole sequence"""
     ulysses: int | None
     """of cp, the ranks that exchange heads; 0: all if all-to-all, else 1"""
@@ -1481,6 +1489,14 @@ class ImportPlan(Record):
     """which tokens of a row a context-parallel rank has"""
     context_placement: Literal["head-first", "context-first"] | None
     """which context-parallel group is on neighbouring ranks"""
+    inner_ring: int | None
+    """ranks of an inner ring of a ring; 0: one ring"""
+    context_groups: Literal["fixed", "by-length"] | None
+    """how many context-parallel ranks share a row"""
+    loss_tiles: int | None
+    """pieces of a rank's tokens that the loss works through"""
+    mlp_tiles: int | None
+    """pieces of a rank's tokens that the feed-forward part works through"""
     schedule: str | None
     """pipeline schedule"""
     chunks: int | None

@@ -32,7 +32,7 @@ std::string attention_note(const PredictedStep& step, const Estimate& e) {
 
 // What attention computes of rows that are made of documents; empty if they are not.
 std::string documents_note(const PredictedStep& step) {
-  const DocumentRows* rows = step.costs.cache->documents();
+  const DocumentRows* rows = step.costs.cache->documents(step.plan());
   if (rows == nullptr) return "";
   const AttentionCore attention = widest_attention(step.model());
   const Plan* plan = &step.plan();  // of the site that the step is as long as

@@ -135,7 +135,7 @@ Estimate estimate(const PredictedStep& predicted) {
   out.achieved_per_gpu = model_work / out.step_time / out.gpus;
   out.mfu = (model_work / out.step_time) / peak;
   out.hfu = (hardware_work / out.step_time) / peak;
-  const double in_use = cache.documents() == nullptr ? 1 : cache.documents()->efficiency();
+  const double in_use = cache.documents(plan) == nullptr ? 1 : cache.documents(plan)->efficiency();
   out.tokens_per_second = in_use * sequences * static_cast<double>(out.training.sequence_length) /
                           out.step_time.value();
   out.bottleneck = bottleneck(out.breakdown);

@@ -30,7 +30,7 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
   const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
   const StageReport& fullest = e.stages[static_cast<std::size_t>(e.peak_memory_stage)];
   std::vector<Derivation> out;
-  const DocumentRows* documents = step.costs.cache->documents();
+  const DocumentRows* documents = step.costs.cache->documents(step.plan());
   const std::string within = "attention within each document (sum of squares), padding excluded";
 
   out.push_back(

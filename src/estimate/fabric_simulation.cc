@@ -348,7 +348,7 @@ class Job {
     const bool forwards = levels[next] == m.level && next + 1 < static_cast<std::size_t>(span.size);
     const std::int64_t step = forwards || levels[before] != m.level ? 1 : span.size - 1;
     const auto key =
-        std::tuple(number_, device, kStepGroups + m.level, static_cast<int>(step), 0, 0);
+        std::tuple(number_, device, layout().groups.size() + m.level, static_cast<int>(step), 0, 0);
     const FabricLevel& level = context().pairwise[m.level];
     ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<Pattern> {
       Program program{.kind = CollectiveKind::broadcast, .ranks = 2};

@@ -41,7 +41,7 @@ Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
 Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count) {
   const Training& training = step.training();
   std::function<double(const Operator&)> share;
-  if (const DocumentRows* rows = step.priced->cache.documents()) {
+  if (const DocumentRows* rows = step.priced->cache.documents(step.plan())) {
     share = [rows](const Operator& op) { return rows->real_share(op); };
   }
   return model_flops_per_sequence(step.model(), static_cast<double>(training.sequence_length),

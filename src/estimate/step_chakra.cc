@@ -49,7 +49,7 @@ struct StepChakra::State {
   std::vector<std::vector<std::uint32_t>> receivers;
   // By StepGroup and rank: the number of the rank's group; 0 if it is in none, or nothing
   // communicates there.
-  std::vector<std::vector<std::int32_t>> numbers{kStepGroups};
+  std::vector<std::vector<std::int32_t>> numbers{layout.groups.size()};
   Communicators communicators;
 
   State(const PredictedStep& predicted, const SimulatedStep& expanded)
@@ -140,7 +140,7 @@ void StepChakra::State::number_groups() {
       }
     }
   }
-  for (std::size_t g = 0; g < kStepGroups; ++g) {
+  for (std::size_t g = 0; g < numbers.size(); ++g) {
     for (std::size_t rank = 0; rank < numbers[g].size(); ++rank) {
       if (numbers[g][rank] != 0) continue;
       std::vector<std::int64_t> ranks =

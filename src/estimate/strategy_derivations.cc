@@ -7,6 +7,7 @@
 #include "lower/head_exchange.h"
 #include "lower/host_offload.h"
 #include "lower/price.h"
+#include "lower/step_stream.h"
 
 namespace orrery {
 namespace {
@@ -23,6 +24,8 @@ class Strategies {
     compression();
     local_steps();
     hidden();
+    tiles();
+    unequal_shards();
     return std::move(out_);
   }
 
@@ -33,7 +36,7 @@ class Strategies {
   }
 
   void documents() {
-    const DocumentRows* rows = cache().documents();
+    const DocumentRows* rows = cache().documents(plan_);
     if (rows == nullptr) return;
     const AttentionCore attention = widest_attention(step_.model());
     const RowDivision division = cache().rows(plan_);
@@ -84,19 +87,72 @@ class Strategies {
         const bool heads = c->collective == CollectiveKind::all_to_all &&
                            c->group == index(head_group(plan_)) && exchanges_heads(plan_);
         if (heads) exchanged += c->payload.value();
-        if (!heads && c->group == index(ring_group(plan_)) && ring_ranks(plan_) > 1) {
+        if (!heads && c->collective != CollectiveKind::all_to_all &&
+            graph.stream_of(NodeIndex(i)).number == static_cast<std::uint32_t>(StepStream::cp)) {
           passed += c->payload.value() * c->times / c->pieces;
         }
       }
     }
-    out_.push_back(
-        {"context_exchange",
-         "of a layer's forward, a rank: 2 b (s/c) columns / tp of queries, keys, values "
-         "and output among the ranks that exchange heads; 2 b s columns / (tp u) of keys "
-         "and values among the others",
-         fmt::format("cp {} = {} x {}", plan_.cp, head_ranks(plan_), ring_ranks(plan_)),
-         to_text(Bytes(exchanged)) + " exchanged, " + to_text(Bytes(passed)) + " passed",
-         "arXiv 2309.14509 s.3.2, 2310.01889, 2405.07719 s.3"});
+    out_.push_back({"context_exchange", context_formula(),
+                    fmt::format("cp {} = {} x {}", plan_.cp, head_ranks(plan_), ring_ranks(plan_)),
+                    to_text(Bytes(exchanged)) + " exchanged, " + to_text(Bytes(passed)) + " passed",
+                    "arXiv 2309.14509 s.3.2, 2310.01889, 2405.07719 s.3, 2406.18485 s.4, "
+                    "2412.20501, 2502.07563"});
+  }
+
+  [[nodiscard]] std::string context_formula() const {
+    std::string out =
+        "of a layer's forward, a rank: 2 b (s/c) columns / tp of queries, keys, values "
+        "and output among the ranks that exchange heads; 2 b s columns / (tp u) of keys "
+        "and values among the others";
+    if (plan_.context_parallel == ContextParallel::token_ring) {
+      out =
+          "of a layer's forward, a rank: c - 1 steps max(t_kernel, t_step), t_step of the larger "
+          "of 2 b (s/c) columns / tp of queries there and of outputs, with 4 bytes of each head, "
+          "back; one return behind them";
+    } else if (plan_.context_parallel == ContextParallel::dimension_switch) {
+      out = "of a layer along time: 2 b (s/c) h before it and behind it, all to all";
+    } else if (plan_.inner_ring > 0) {
+      out += fmt::format(
+          "; inner rings of w = {}: (c/w - 1) max(w t_kernel, w t_inner, t_outer) + "
+          "w max(t_kernel, t_inner)",
+          plan_.inner_ring);
+    }
+    if (plan_.context_groups == ContextGroups::by_length) {
+      out +=
+          "; documents of l tokens among the least divisor d of c with l <= d s/c, each with its "
+          "share of the positions";
+    }
+    for (const Operator& op : step_.model().blocks[step_.model().layers.front()].operators) {
+      if (op.carried.elements > 0) out += "; 4 b elements / tp of the state of each piece";
+    }
+    return out;
+  }
+
+  void tiles() {
+    if (plan_.loss_tiles == 1 && plan_.mlp_tiles == 1) return;
+    const double tokens = static_cast<double>(step_.training().sequence_length) /
+                          static_cast<double>(plan_.cp) * static_cast<double>(plan_.micro_batch);
+    out_.push_back({"sequence_tiles",
+                    "logits and their gradients, and what is as wide as the feed-forward part, "
+                    "exist for tokens of a rank / tiles; the feed-forward part runs forward again",
+                    fmt::format("{:.0f} tokens, {} tiles of the loss, {} of the feed-forward part",
+                                tokens, plan_.loss_tiles, plan_.mlp_tiles),
+                    fmt::format("{:.0f} and {:.0f} tokens at once",
+                                tokens / static_cast<double>(plan_.loss_tiles),
+                                tokens / static_cast<double>(plan_.mlp_tiles)),
+                    "arXiv 2506.13996 s.3.1; lower/sequence_tiles.h"});
+  }
+
+  void unequal_shards() {
+    if (plan_.gradient_shard == 0 && plan_.weight_shard == 0) return;
+    out_.push_back({"exchange_between_groups_s",
+                    "reduce-scatter of g / R_G bytes of each parameter among R_O / R_G ranks + "
+                    "all-gather of w / R_P among R_O / R_P",
+                    fmt::format("R_P {}, R_G {}, R_O {} ranks share weights, gradients, states",
+                                weight_shard(plan_), gradient_shard(plan_), state_shard(plan_)),
+                    to_text(step_.costs.outer.seconds()),
+                    "arXiv 2401.09149 s.4; lower/step_costs.h"});
   }
 
   void offload() {

@@ -29,22 +29,23 @@ AttentionShape BlockLowering::attention_shape(const Operator& op) const {
     shape.pairs = s_.documents->computed_pairs(a) * s_.documents->unevenness(a, s_.rows);
     shape.longest = s_.documents->longest();
   }
+  const bool by_length = s_.plan.context_groups == ContextGroups::by_length;
+  const auto exchanged = by_length ? 1.0 : static_cast<double>(head_ranks(s_.plan));
+  shape.heads /= exchanged;
+  shape.kv_heads /= exchanged;
   if (a.chunked) {
     // Pieces of the sequence that do not see each other: so many shorter sequences.
     shape.window = 0;
     if (shape.keys > a.window) {
-      shape.batch *= shape.keys / a.window;
+      shape.batch *= shape.queries * exchanged / a.window;
       shape.queries = shape.keys = a.window;
       return shape;
     }
   }
-  const auto exchanged = static_cast<double>(head_ranks(s_.plan));
   shape.queries *= exchanged;
-  shape.heads /= exchanged;
-  shape.kv_heads /= exchanged;
   const bool contiguous =
       s_.plan.context_balance == ContextBalance::contiguous && s_.documents == nullptr;
-  if (a.causal && ring_ranks(s_.plan) > 1 && !contiguous) {
+  if (a.causal && (ring_ranks(s_.plan) > 1 || by_length) && !contiguous) {
     // Each rank holds one early and one late piece of the sequence, or every c-th token of c ranks,
     // so that all see half the keys. Of contiguous pieces the last sees all, and the others wait.
     shape.keys = shape.keys / 2 + shape.queries / 2;
@@ -119,55 +120,39 @@ void BlockLowering::around_attention(PassBuilder& out, const Operator& op, Categ
 void BlockLowering::around_context(PassBuilder& out, const Operator& op, Category category,
                                    Kernel kernel, double volume, CollectiveKind kind, bool after) {
   HeadExchange tensors;
+  if (s_.plan.context_groups == ContextGroups::by_length) {
+    attend_by_length(out, op, category, kernel, after);
+    return;
+  }
   if (exchanges_heads(s_.plan)) {
     tensors = head_exchange(op, s_, after ? Direction::backward : Direction::forward);
   }
   exchange(out, tensors.before, head_group(s_.plan), element(), category);
   if (ring_ranks(s_.plan) == 1) {
     attend(out, op, category, kernel, after ? Phase::input_gradient : Phase::forward);
+  } else if (s_.plan.context_parallel == ContextParallel::token_ring) {
+    pass_queries(out, op, category, kernel, after);
+  } else if (s_.costs.software.attends_in_pieces && s_.plan.inner_ring == 0) {
+    kernel.pieces = static_cast<double>(ring_ranks(s_.plan));
+    attend_in_pieces(out, op, category, kernel, after);
+  } else if (s_.plan.context_parallel == ContextParallel::all_gather) {
+    gather_context(out, op, category, kernel, kind, after);
   } else {
-    around_ring(out, op, category, kernel, volume, kind, after);
+    pass_keys(out, op, category, kernel, volume, after);
   }
   exchange(out, tensors.behind, head_group(s_.plan), element(), category);
 }
 
-// The part of it in which keys and values are gathered or passed on.
-void BlockLowering::around_ring(PassBuilder& out, const Operator& op, Category category,
-                                Kernel kernel, double volume, CollectiveKind kind, bool after) {
-  const auto cp = static_cast<int>(ring_ranks(s_.plan));
+// Keys and values of the whole sequence gathered before the kernel, their gradients scattered behind.
+void BlockLowering::gather_context(PassBuilder& out, const Operator& op, Category category,
+                                   const Kernel& kernel, CollectiveKind kind, bool after) {
   const Bytes payload = key_value_bytes(op);
-  if (s_.plan.context_parallel == ContextParallel::all_gather &&
-      !s_.costs.software.attends_in_pieces) {
-    out.wait_for(out.transfer("all-gather of keys and values", StepStream::cp, Category::exposed_cp,
-                              context_collective(CollectiveKind::all_gather, payload)));
-    out.compute(op.name, category, kernel);
-    if (after) {
-      out.wait_for(out.transfer("reduce-scatter of their gradients", StepStream::cp,
-                                Category::exposed_cp, context_collective(kind, payload)));
-    }
-    return;
-  }
-  kernel.pieces = cp;
-  if (s_.costs.software.attends_in_pieces) {
-    attend_in_pieces(out, op, category, kernel, after);
-    return;
-  }
-  // Ring: cp steps, each beside the transfer of the next block. One all-gather's time is that of
-  // cp - 1 such transfers.
-  Communication step = context_collective(CollectiveKind::all_gather, payload * volume);
-  step.pieces = cp - 1;
-  const Seconds step_time = time(step);
-  std::optional<NodeIndex> arriving;
-  for (int j = 0; j < cp; ++j) {
-    out.wait_for(arriving);
-    arriving.reset();
-    if (j + 1 < cp) {
-      arriving = out.transfer("keys and values round the ring", StepStream::cp,
-                              Category::exposed_cp, step, NodeKind::point_to_point);
-    }
-    out.slowed_compute(op.name, category, kernel, j + 1 < cp ? step_time : Seconds(0));
-    if (j > 0) merge_ring_step(out, op, category, after);
-  }
+  out.wait_for(out.transfer("all-gather of keys and values", StepStream::cp, Category::exposed_cp,
+                            context_collective(CollectiveKind::all_gather, payload)));
+  out.compute(op.name, category, kernel);
+  if (!after) return;
+  out.wait_for(out.transfer("reduce-scatter of their gradients", StepStream::cp,
+                            Category::exposed_cp, context_collective(kind, payload)));
 }
 
 // PyTorch's context_parallel (torch/distributed/tensor/experimental/_attention.py): keys and
@@ -214,21 +199,6 @@ void BlockLowering::attend_in_pieces(PassBuilder& out, const Operator& op, Categ
     }
   }
   out.wait_for(gradients);
-}
-
-// What a step round the ring found is added to what earlier ones did: forward the output, weighed
-// by its softmax (fp32 sum read and written, 16-bit part read); backward the gradients of
-// queries, keys and values (read, read, write). Transformer Engine, attention with context
-// parallelism.
-void BlockLowering::merge_ring_step(PassBuilder& out, const Operator& op, Category category,
-                                    bool backward) {
-  const AttentionShape a = attention_shape(op);
-  const double rows = a.batch * a.queries;
-  const double queries = a.heads * a.query_key_dim;
-  const double keys_values = a.kv_heads * (a.query_key_dim + a.value_dim);
-  passes_over(out, "merge of a ring step", category,
-              backward ? OperatorWork{3, 2} : OperatorWork{5, 1},
-              backward ? rows * (queries + keys_values) : rows * a.heads * a.value_dim);
 }
 
 }  // namespace orrery

@@ -21,6 +21,10 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
   // Before the first layer nothing is trained, so nothing asks for a gradient.
   if (op.frozen && op.op_class == OperatorClass::embedding) return;
   if (runs_products(op)) out.launch_module();
+  if (hands_on(op)) {
+    carry_states(out, op, category, Direction::backward);
+    return;
+  }
   switch (op.kind) {
     case OperatorKind::gemm:
       if (part == Part::both && has_weight_gradient(op)) {

@@ -4,6 +4,7 @@
 
 #include "lower/block_lowering.h"
 #include "lower/cost_context.h"
+#include "lower/sequence_tiles.h"
 
 namespace orrery {
 namespace {
@@ -100,6 +101,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   Binding balanced = setting.binding;  // FLOPs are counted without imbalance
   balanced.expert_imbalance = 1;
   const std::vector<RecomputedOperator> again = lowering.recomputed(recompute);
+  const SequenceTiles tiles = sequence_tiles(setting.plan);
   for (std::size_t i = 0; i < block.operators.size(); ++i) {
     const Operator& op = block.operators[i];
     const double parameters = parameters_on_rank(op, setting.binding);
@@ -124,9 +126,10 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
     }
     out.saved_for_weight_gradient +=
         bytes_for_weight_gradient(op, setting.binding, setting.training.precision);
-    if (again[i].share > 0) {
+    const double share = again[i].share + (trains && in_tiled_mlp(op, tiles) ? 1 : 0);
+    if (share > 0) {
       const bool masked = setting.documents != nullptr && op.kind == OperatorKind::attention;
-      out.recomputed += model_flops(op, Phase::forward, balanced) * again[i].share *
+      out.recomputed += model_flops(op, Phase::forward, balanced) * share *
                         (masked ? setting.documents->computed_pairs(op.attention) : 1);
     }
   }
@@ -140,7 +143,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
        .exchanges_heads = exchanges_heads(setting.plan),
        .attention_outputs = software.attention_copies == AttentionCopies::kept_layout ? 2.0 : 1.0,
        .facts = software.memory,
-       .modules = RecomputeModuleSet(setting.plan.recompute_modules)},
+       .modules = RecomputeModuleSet(setting.plan.recompute_modules),
+       .tiles = tiles},
       recompute);
   return out;
 }

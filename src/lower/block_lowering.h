@@ -19,11 +19,13 @@
 #include <vector>
 
 #include "lower/block_cost.h"
+#include "lower/dimension_switch.h"
 #include "lower/expert_exchange.h"
 #include "lower/head_exchange.h"
 #include "lower/operator_work.h"
 #include "lower/product_format.h"
 #include "lower/recomputed_work.h"
+#include "lower/sequence_tiles.h"
 #include "lower/shard_moves.h"
 #include "lower/step_category.h"
 #include "model/operator.h"
@@ -74,7 +76,9 @@ class BlockLowering {
       if (recompute == Recompute::selective) modules = recomputed(recompute);
       take_turns(out, block_.operators.size(), Turns::backward, [&](std::size_t i) {
         if (!modules.empty() && portion_ != Portion::rest) forward_modules(out, modules, i);
-        if (!beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);
+        if (beside_exchange(block_.operators[i])) return;
+        if (block_.operators[i].name == "feed_forward.down") forward_tiles(out);
+        backward(out, block_.operators[i], part);
       });
     });
   }
@@ -150,9 +154,16 @@ class BlockLowering {
   }
   [[nodiscard]] Kernel product(const Operator& op, double m, double n, double k,
                                double groups = 1) const {
-    return orrery::product(
-        GemmShape{.m = m, .n = n, .k = k, .groups = groups, .input_reuse = op.input_reuse},
-        format_of(op));
+    const double tiles = tiles_of(op);
+    const GemmShape tile{
+        .m = m / tiles, .n = n, .k = k, .groups = groups, .input_reuse = op.input_reuse};
+    Kernel kernel = orrery::product(tile, format_of(op));
+    kernel.pieces /= tiles;
+    return kernel;
+  }
+  // Pieces of a rank's tokens that an operator works through.
+  [[nodiscard]] double tiles_of(const Operator& op) const {
+    return orrery::tiles_of(op, sequence_tiles(s_.plan));
   }
   // A convolution's is one too: of the gradient of its output with as many taps.
   [[nodiscard]] Kernel input_gradient(const Operator& op) const {
@@ -178,6 +189,11 @@ class BlockLowering {
     out.compute(name, category, memory_bound(element() * (work.passes * elements), work.kernels));
   }
   void elementwise(PassBuilder& out, const Operator& op, Phase phase, Category category) const {
+    if (switches_dimension(op, s_.plan)) {
+      exchange(out, {{"all-to-all of a dimension", extent(op.rows) * extent(op.width)}},
+               StepGroup::context, element(), category);
+      return;
+    }
     passes_over(out, op.name, category,
                 operator_work(op, phase, s_.costs.software, s_.training.dropout),
                 extent(op.rows) * extent(op.width));
@@ -242,6 +258,13 @@ class BlockLowering {
       if (modules[i].share <= 0 || modules[i].before != before) continue;
       exchanges = exchanges || block_.operators[i].boundary == Boundary::dispatch;
       if (!exchanges || !beside_exchange(block_.operators[i])) forward(out, i, true);
+    }
+  }
+
+  // What a tiled feed-forward part computes again in its backward.
+  void forward_tiles(PassBuilder& out) {
+    for (std::size_t i = 0; i < block_.operators.size(); ++i) {
+      if (in_tiled_mlp(block_.operators[i], sequence_tiles(s_.plan))) forward(out, i, true);
     }
   }
 
@@ -315,6 +338,10 @@ class BlockLowering {
   }
 
   void forward_alone(PassBuilder& out, const Operator& op, Category category, bool again) {
+    if (hands_on(op)) {
+      carry_states(out, op, category, Direction::forward);
+      return;
+    }
     switch (op.kind) {
       case OperatorKind::gemm:
         forward_product(out, op, category);
@@ -462,11 +489,28 @@ class BlockLowering {
   void attend(PassBuilder& out, const Operator& op, Category category, Kernel kernel, Phase phase);
   void around_context(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
                       double volume, CollectiveKind kind, bool after);
-  void around_ring(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
-                   double volume, CollectiveKind kind, bool after);
+  void gather_context(PassBuilder& out, const Operator& op, Category category, const Kernel& kernel,
+                      CollectiveKind kind, bool after);
+  // Of rows that as many ranks share as their documents need (lower/context_groups.cc).
+  void attend_by_length(PassBuilder& out, const Operator& op, Category category,
+                        const Kernel& kernel, bool after);
+  // Of rings (lower/context_ring.cc).
+  [[nodiscard]] Communication ring_step(Bytes bytes) const;
+  [[nodiscard]] Communication ring_step(Bytes bytes, std::int64_t j) const;
+  void pass_keys(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+                 double volume, bool backward);
+  void pass_queries(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+                    bool backward);
   void attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
                         const Kernel& piece, bool backward);
   void merge_ring_step(PassBuilder& out, const Operator& op, Category category, bool backward);
+
+  // Of layers that carry a state from one rank's piece of a sequence to the next
+  // (lower/carried_states.cc).
+  [[nodiscard]] bool hands_on(const Operator& op) const {
+    return op.carried.elements > 0 && s_.binding.cp > 1;
+  }
+  void carry_states(PassBuilder& out, const Operator& op, Category category, Direction direction);
 
   // Of embedding tables that are divided over ranks (lower/block_tables.cc).
   void look_up(PassBuilder& out, const Operator& op, Category category);
@@ -526,11 +570,18 @@ class BlockLowering {
   [[nodiscard]] Kernel weight_gradient(const Operator& op) const {
     const bool grouped = op.kind == OperatorKind::grouped_gemm;
     const double groups = grouped ? std::max(1.0, extent(op.groups)) : 1;
-    Kernel kernel = product(op, extent(op.k), extent(op.n),
-                            grouped ? rows_of_expert(op) : extent(op.m), groups);
-    if (accumulates(GradientAccumulation::in_product)) {
+    const double tiles = tiles_of(op);
+    const GemmShape tile{.m = extent(op.k),
+                         .n = extent(op.n),
+                         .k = (grouped ? rows_of_expert(op) : extent(op.m)) / tiles,
+                         .groups = groups,
+                         .input_reuse = op.input_reuse};
+    Kernel kernel = orrery::product(tile, format_of(op));
+    kernel.pieces /= tiles;
+    const double times = accumulates(GradientAccumulation::in_product) ? tiles : tiles - 1;
+    if (times > 0) {
       const Bytes more = 2 * element_size(s_.training.gradients) - element();
-      kernel.bytes = more * (kExposedAccumulation * weights(op));
+      kernel.bytes = more * (kExposedAccumulation * weights(op) * times);
     }
     return kernel;
   }

@@ -70,7 +70,29 @@ class OperatorReader {
         break;
       }
     }
+    if (const double tiles = tiles_of(op, s_.tiles); tiles > 1) tile(op, tiles, out);
     return out;
+  }
+
+  // Of an operator that works through its rows in tiles: what of it exists for one tile only.
+  void tile(const Operator& op, double tiles, OperatorMemory& out) const {
+    const double input = element_ * extent(op.m) * extent(op.k);
+    const double result = element_ * extent(op.m) * extent(op.n);
+    if (!is_product(op)) {
+      out.kernel += out.kept / tiles;
+      out.kept = 0;
+      out.gradients /= tiles;
+    } else if (in_tiled_mlp(op, s_.tiles)) {
+      const bool up = op.name == "feed_forward.up";
+      const double kept = up && op.keeps_input ? std::min(out.kept, input) : 0;
+      out.kernel += (out.kept - kept) / tiles;
+      out.kept = kept;
+      out.gradients = up ? input + result / tiles : input / tiles + result;
+    } else {
+      // The gradient of the hidden states is there before the backward begins.
+      out.kept += backward_ ? input : 0;
+      out.gradients = input + result / tiles;
+    }
   }
 
   // One tensor of the shape of this operator's weight, for its gradient.

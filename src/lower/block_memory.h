@@ -20,6 +20,7 @@
 #pragma once
 
 #include "cost/memory/memory_facts.h"
+#include "lower/sequence_tiles.h"
 #include "model/model.h"
 #include "plan/plan.h"
 
@@ -43,6 +44,7 @@ struct BlockMemorySetting {
   double attention_outputs = 1;  // copies of the attention's output that are kept
   const MemoryFacts& facts;
   RecomputeModuleSet modules = {};  // of selective recomputation
+  SequenceTiles tiles = {};         // of the loss and of the feed-forward part
 };
 
 BlockMemory block_memory(const Block& block, const BlockMemorySetting& setting,

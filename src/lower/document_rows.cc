@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "lower/rank_layout.h"
+
 namespace orrery {
 namespace {
 
@@ -189,9 +191,49 @@ DocumentRows::DocumentRows(const Documents& documents, std::int64_t sequence_len
   efficiency_ = tokens / (static_cast<double>(sample_.size()) * length_);
 }
 
+DocumentRows::DocumentRows(const Documents& documents, std::int64_t sequence_length,
+                           std::int64_t ranks)
+    : documents_(documents), length_(static_cast<double>(sequence_length)) {
+  const std::int64_t own = sequence_length / ranks;
+  mean_ = mean(documents, [](double l) { return l; });
+  double positions = 0;
+  std::int64_t shorter = 0;
+  for (const std::int64_t size : context_group_sizes(ranks)) {
+    Group& group = groups_.emplace_back(Group{.ranks = size});
+    Documents of_group = documents;
+    std::erase_if(of_group.lengths, [&](const DocumentLength& l) {
+      return l.tokens <= shorter || l.tokens > own * size;
+    });
+    shorter = own * size;
+    if (of_group.lengths.empty()) continue;
+    group.rows = std::make_unique<DocumentRows>(of_group, own * size);
+    longest_ = group.rows->longest();
+    for (const DocumentLength& l : of_group.lengths) {
+      group.share += l.count * static_cast<double>(l.tokens) / group.rows->efficiency();
+    }
+    positions += group.share;
+  }
+  efficiency_ = 0;
+  for (Group& group : groups_) {
+    group.share /= positions;
+    if (group.rows) efficiency_ += group.share * group.rows->efficiency();
+  }
+}
+
 double DocumentRows::documents_per_row() const { return efficiency_ * length_ / mean_; }
 
 double DocumentRows::real_pairs(const AttentionCore& attention) const {
+  if (!groups_.empty()) {
+    const auto causal = [&](double length) { return pairs_of_first(length, attention.window); };
+    const auto most = static_cast<double>(groups_.back().ranks);
+    double pairs = 0;
+    for (const Group& g : groups_) {
+      if (!g.rows) continue;
+      const auto ranks = static_cast<double>(g.ranks);
+      pairs += g.share * g.rows->real_pairs(attention) * causal(length_ * ranks / most) / ranks;
+    }
+    return pairs / (causal(length_) / most);
+  }
   const bool pieces = attention.chunked && attention.window > 0 && attention.window < length_;
   const double row = pieces ? attention.window : length_;
   const double window = attention.chunked ? 0 : attention.window;
@@ -271,7 +313,7 @@ std::vector<double> DocumentRows::row_pairs(double window, const RowDivision& di
 }
 
 double DocumentRows::unevenness(const AttentionCore& attention, const RowDivision& division) const {
-  if (documents_.packing == Packing::padded) return 1;
+  if (documents_.packing == Packing::padded || !groups_.empty()) return 1;
   const double window = attention.chunked ? 0 : attention.window;
   const Asked asked{window, division};
   const std::scoped_lock lock(mutex_);

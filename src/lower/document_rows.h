@@ -20,6 +20,20 @@
 //                        drawn independently: the sum's distribution by convolution on a grid, the
 //                        maximum's by F(x)^n
 //
+// Context-parallel groups by length (`context_groups: by-length`; FlexSP, arXiv 2412.01523; hybrid
+// data parallelism of ByteScale, arXiv 2502.21231): each of cp ranks has T / cp positions of a
+// microbatch, and a document meets as few of them as hold it: the least divisor d of cp with
+// l <= d T / cp. Documents of one d are packed into rows of d T / cp positions, so that with x_d, their
+// share of all positions,
+//
+//   pairs of a rank  = sum over d of x_d pairs(rows of d T / cp) / d
+//   bytes it exchanges = sum over d of x_d bytes(d)                 (lower/context_groups.cc)
+//
+// These are the means over ranks and microbatches. FlexSP's integer program and ByteScale's scheduler
+// divide documents so that all groups end together; its relaxation to fractions, in which every
+// document takes the cheapest group that holds it, is that mean. What whole documents leave uneven is
+// not modelled, so that the time is a lower bound and a gain over fixed groups an upper one.
+//
 // An uneven rank is priced as one with proportionally more pairs. Not modelled: uneven microbatches
 // inside a pipeline, steps of a ring of more than 128 ranks or under a window, a batch that is
 // sorted or balanced by length, padding of a document to a multiple of the ranks.
@@ -28,6 +42,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -52,6 +67,17 @@ class DocumentRows {
   // Documents must be stated and free of problems. O(a few hundred rows), the same for the same
   // lengths.
   DocumentRows(const Documents& documents, std::int64_t sequence_length);
+  // In context-parallel groups of as many of `ranks` as each document needs.
+  DocumentRows(const Documents& documents, std::int64_t sequence_length, std::int64_t ranks);
+
+  // Documents that the same number of ranks hold.
+  struct Group {
+    std::int64_t ranks = 1;
+    double share = 0;  // of all positions
+    std::unique_ptr<DocumentRows> rows = nullptr;
+  };
+  // By context_group_sizes (lower/rank_layout.h); none where all ranks share every row.
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
   // Share of positions that are tokens of a document.
   [[nodiscard]] double efficiency() const { return efficiency_; }
@@ -75,7 +101,8 @@ class DocumentRows {
   double length_;  // of a row
   double efficiency_ = 1;
   double longest_ = 0;
-  double mean_ = 0;                          // tokens of a document
+  double mean_ = 0;  // tokens of a document
+  std::vector<Group> groups_ = {};
   std::vector<std::vector<double>> sample_;  // lengths of the pieces of a row, in order
   struct Asked {
     double window = 0;

@@ -114,7 +114,12 @@ std::vector<std::int64_t> mesh_key(const Plan& plan) {
                                    plan.etp,
                                    plan.shard_group,
                                    head_ranks(plan),
+                                   ring_ranks(plan),
+                                   plan.inner_ring,
+                                   static_cast<std::int64_t>(plan.context_groups),
                                    static_cast<std::int64_t>(plan.context_placement),
+                                   gradient_shard(plan),
+                                   weight_shard(plan),
                                    plan.towers,
                                    plan.secondary_shard,
                                    static_cast<std::int64_t>(trains_copies_apart(plan))};
@@ -127,6 +132,16 @@ void append(std::vector<std::int64_t>& key, const GroupShape& group) {
 }
 
 }  // namespace
+
+const DocumentRows* CostCache::documents(const Plan& plan) const {
+  if (plan.context_groups == ContextGroups::fixed || !documents_) return documents_.get();
+  const std::scoped_lock lock(mutex_);
+  auto& slot = documents_by_length_[plan.cp];
+  if (!slot) {
+    slot = std::make_unique<DocumentRows>(training_.documents, training_.sequence_length, plan.cp);
+  }
+  return slot.get();
+}
 
 RowDivision CostCache::rows(const Plan& plan) const {
   // Ranks that send each other tokens wait in every layer.
@@ -206,6 +221,10 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.tp > 1 && plan.sequence_parallel),
              static_cast<std::int64_t>(plan.context_parallel),
              static_cast<std::int64_t>(plan.context_balance),
+             static_cast<std::int64_t>(plan.context_groups),
+             plan.inner_ring,
+             plan.loss_tiles,
+             plan.mlp_tiles,
              static_cast<std::int64_t>(plan.attention),
              static_cast<std::int64_t>(plan.overlap.tensor_parallel),
              static_cast<std::int64_t>(plan.overlap.tensor_tiles),
@@ -229,6 +248,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.cp);
   append(key, groups.cp_heads);
   append(key, groups.cp_ring);
+  append(key, groups.cp_inner);
+  append(key, groups.cp_outer);
   append(key, groups.ep);
   append(key, groups.ep_node);
   append(key, groups.etp);
@@ -251,7 +272,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
                              training_,
                              groups,
                              context_,
-                             documents_.get(),
+                             documents(plan),
                              rows};
   auto made = std::make_unique<ModelCosts>();
   const std::optional<Model> as_held =

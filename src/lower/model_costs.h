@@ -67,7 +67,7 @@ class CostCache {
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
   // What rows are made of; null if every row is one document.
-  [[nodiscard]] const DocumentRows* documents() const { return documents_.get(); }
+  [[nodiscard]] const DocumentRows* documents(const Plan& plan) const;
   // How the plan's ranks wait for each other's rows.
   [[nodiscard]] RowDivision rows(const Plan& plan) const;
 
@@ -77,8 +77,9 @@ class CostCache {
   const Training& training_;
   CostContext context_;
   std::unique_ptr<DocumentRows> documents_;
+  mutable std::map<std::int64_t, std::unique_ptr<DocumentRows>> documents_by_length_;  // by cp
   std::vector<std::unique_ptr<CostCache>> further_sites_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;

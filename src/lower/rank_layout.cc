@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace orrery {
@@ -97,9 +96,9 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t expert_shard = plan.shard_group > 0 ? std::gcd(expert_limit, expert) : expert;
 
   RankLayout out;
-  const auto add = [&](std::string_view label, GroupShape& shape, std::vector<Span> spans) {
+  const auto add = [&](const std::string& label, GroupShape& shape, std::vector<Span> spans) {
     shape = product(spans, domain);
-    out.groups.push_back({std::string(label), shape});
+    out.groups.push_back({label, shape});
     out.spans.push_back(std::move(spans));
   };
   // In the order of StepGroup.
@@ -122,7 +121,15 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t heads = head_ranks(plan);
   const std::int64_t ring = ring_ranks(plan);
   add("head exchange", out.cp_heads, {{heads, cp.stride * (head_first ? 1 : ring)}});
-  add("context ring", out.cp_ring, {{ring, cp.stride * (head_first ? heads : 1)}});
+  const std::int64_t ring_stride = cp.stride * (head_first ? heads : 1);
+  add("context ring", out.cp_ring, {{ring, ring_stride}});
+  const std::int64_t inner = plan.inner_ring > 0 ? plan.inner_ring : ring;
+  add("inner context ring", out.cp_inner, {{inner, ring_stride}});
+  add("outer context ring", out.cp_outer, {{ring / inner, ring_stride * inner}});
+  // As far from each other as the ring reaches, if several of its ranks are on a node.
+  const std::int64_t in_node = out.cp_ring.members.front();
+  const bool crosses = in_node > 1 && in_node < ring;
+  add("hop of the context ring", out.cp_hop, {{crosses ? 2 : 1, ring_stride * in_node}});
   const std::int64_t node = std::max(1, out.dense_shard.members.front());
   const std::int64_t secondary = plan.secondary_shard > 0 ? plan.secondary_shard
                                  : shard % node == 0      ? node
@@ -137,6 +144,18 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   const std::int64_t in_node = plan.ep % near == 0 ? near : 1;
   add("experts of a node", out.ep_node, taken(pool, etp, in_node));
   add("peers of nodes", out.ep_peers, taken(pool, etp * in_node, plan.ep / in_node));
+  const auto shared = [&](const char* name, const char* of, GroupShape& shape, std::int64_t size) {
+    add(name, shape, taken(replicas, 1, size));
+    add(of, peers, taken(replicas, size, shard / size));
+  };
+  shared("weight shard", "peers of weight shards", out.weights, weight_shard(plan));
+  shared("gradient shard", "peers of gradient shards", out.gradients, gradient_shard(plan));
+  if (plan.context_groups == ContextGroups::by_length) {
+    GroupShape of_length;
+    for (const std::int64_t size : context_group_sizes(plan.cp)) {
+      add("context of " + std::to_string(size), of_length, {{size, cp.stride}});
+    }
+  }
   for (std::int64_t i = 0; i < plan.pp; ++i) {
     const std::int64_t from = i * pp.stride - first_rank;
     const std::int64_t to = (i + 1) % plan.pp * pp.stride - first_rank;
@@ -148,6 +167,14 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
     const std::int64_t inside = level == 0 ? 1 : domain[level - 1];
     out.boundary_crossing.push_back(
         std::min(1.0, static_cast<double>(pp.stride) / static_cast<double>(inside)));
+  }
+  return out;
+}
+
+std::vector<std::int64_t> context_group_sizes(std::int64_t cp) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t size = 1; size <= cp; ++size) {
+    if (cp % size == 0) out.push_back(size);
   }
   return out;
 }

@@ -170,6 +170,8 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.facts = facts;
   in.dense_shard = step.layout->dense_shard.size;
   in.expert_shard = step.layout->expert_shard.size;
+  in.weight_shard = step.layout->weights.size;
+  in.gradient_shard = step.layout->gradients.size;
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
   in.weight_bytes = tensor_element_size(step.cache->training().precision).value();

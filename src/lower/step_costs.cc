@@ -191,7 +191,9 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   }
 
   out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
-  if (trains_copies_apart(plan)) out.outer = price(out.outer_parts(), groups, costs);
+  if (trains_copies_apart(plan) || plan.gradient_shard > 0 || plan.weight_shard > 0) {
+    out.outer = price(out.outer_parts(), groups, costs);
+  }
   out.optimizer.resize(static_cast<std::size_t>(out.shape.devices));
   for (int device = 0; out.passes.optimizer && device < out.shape.devices; ++device) {
     out.optimizer[static_cast<std::size_t>(device)] =

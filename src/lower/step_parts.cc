@@ -130,6 +130,10 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
                           of_dense / layout.dense_shard.size),
             Rounding::with_previous);
     }
+  } else if (step.plan.gradient_shard > 0) {
+    // What the groups have in common is added up once a step (outer_parts).
+    visit(communication(CollectiveKind::reduce_scatter, StepGroup::gradient_shard, of_dense),
+          Rounding::own);
   } else {
     reduce(of_dense, StepGroup::replicas, StepGroup::replica_copies, layout.dense_shard.size);
   }
@@ -164,6 +168,8 @@ void each_gather(const StepCosts& step, const RankParameters& trained, const Ran
   };
   if (pass == Gather::backward && step.plan.secondary_shard > 0) {
     gather(moved.dense, StepGroup::secondary, step.layout->secondary);
+  } else if (step.plan.weight_shard > 0) {
+    gather(moved.dense, StepGroup::weight_shard, step.layout->weights);
   } else {
     gather(step.plan.quantized_weights ? moved.dense * (k8Bits / weight) : moved.dense,
            StepGroup::replicas, step.layout->dense_shard);
@@ -301,6 +307,24 @@ OperationParts StepCosts::outer_parts() const {
   for (int d = 0; d < shape.devices; ++d) {
     const RankParameters trained = held(d).trained;
     if (owned(*this, trained) > owned(*this, most)) most = trained;
+  }
+  if (!trains_copies_apart(plan)) {
+    ListedParts listed(*this);
+    const double states = layout->dense_shard.size;
+    const Bytes gradients(most.dense * gradient_bytes);
+    const Bytes weights(most.dense * tensor_element_size(cache->training().precision).value());
+    listed(communication(CollectiveKind::reduce_scatter, StepGroup::gradient_peers,
+                         gradients / layout->gradients.size),
+           Rounding::own);
+    if (plan.gradient_shard > 0) {
+      listed(
+          communication(CollectiveKind::all_reduce, StepGroup::replica_copies, gradients / states),
+          Rounding::with_previous);
+    }
+    listed(communication(CollectiveKind::all_gather, StepGroup::weight_peers,
+                         weights / layout->weights.size),
+           Rounding::own);
+    return listed.take();
   }
   const double steps = mean_local_steps(plan);
   const double neighbours = plan.averaging == Averaging::ring ? 2 : 1;

@@ -169,6 +169,16 @@ struct VectorExchange {
   Seconds encode, decode;  // of a sample, in a direction in which fewer bytes are sent
 };
 
+// What a layer that carries a state along the sequence hands on where ranks have pieces of it
+// (lower/carried_states.cc).
+struct CarriedState {
+  double elements = 0;  // fp32, of one sequence and the whole model
+  double columns_in =
+      0;  // read by such a layer, of a token, if all tokens of some heads meet on a rank
+  double columns_out = 0;
+  double apart = 0;  // share of the operator's work that needs no state of another rank
+};
+
 struct Operator {
   std::string_view name;  // "attention.qkv"; static storage
   OperatorKind kind = OperatorKind::elementwise;
@@ -182,6 +192,7 @@ struct Operator {
   Dimension groups;  // grouped_gemm: experts (along LogicalAxis::experts); batched_gemm: products
   int backward_products = 2;  // batched_gemm: of its shape; 3 if its forward is computed again
   AttentionCore attention;
+  CarriedState carried;  // of the operator that needs the states of earlier pieces
   EmbeddingBags
       bags;  // embedding_bag, of m samples; weights of a product that a tower's ranks copy
   std::vector<VectorExchange> sends;  // behind its forward; gradients before its backward
@@ -219,6 +230,9 @@ struct Operator {
   bool in_attention_core = false;
   // Counted in model FLOPs: every matrix product, the router's included, and attention.
   bool counts_in_model_flops = true;
+  // Behind it attention goes along another dimension of the sequence than before: in a video, from
+  // positions of a frame to frames of a position, or back.
+  bool turns = false;
   // Its weights are not trained: their gradient is not computed, nor are inputs kept for it.
   bool frozen = false;
   // A low-rank adapter's product: in 16 bits, whatever recipe the layers' own products follow.

@@ -60,6 +60,11 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::context_balance>("which tokens of a row a context-parallel rank has")
           .optional<&Plan::context_placement>(
               "which context-parallel group is on neighbouring ranks")
+          .optional<&Plan::inner_ring>("ranks of an inner ring of a ring; 0: one ring")
+          .optional<&Plan::context_groups>("how many context-parallel ranks share a row")
+          .optional<&Plan::loss_tiles>("pieces of a rank's tokens that the loss works through")
+          .optional<&Plan::mlp_tiles>(
+              "pieces of a rank's tokens that the feed-forward part works through")
           .optional<&Plan::schedule>("pipeline schedule")
           .optional<&Plan::chunks>("virtual stages a microbatch crosses, over devices")
           .optional<&Plan::group>(
@@ -72,6 +77,9 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
           .optional<&Plan::prefetch>(
               "blocks whose weights are gathered ahead of the one that runs (ZeRO 3)")
+          .optional<&Plan::gradient_shard>(
+              "of these, ranks that share gradients (ZeRO 2, 3); 0: as many")
+          .optional<&Plan::weight_shard>("ranks that share weights (ZeRO 3); 0: as many")
           .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
           .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
           .optional<&Plan::offload_activations>("where activations wait for their backward")
@@ -160,6 +168,7 @@ constexpr auto kContextParallelAliases =
         {"a2a", "all-to-all"},
         {"p2p", "ring"},
         {"allgather", "all-gather"},
+        {"dsp", "dimension-switch"},
     });
 
 std::string_view without_alias(std::string_view word, const auto& aliases) {
@@ -331,7 +340,22 @@ std::int64_t head_ranks(const Plan& plan) {
   return std::max<std::int64_t>(1, plan.ulysses);
 }
 
-std::int64_t ring_ranks(const Plan& plan) { return plan.cp / head_ranks(plan); }
+std::int64_t ring_ranks(const Plan& plan) {
+  if (plan.context_parallel == ContextParallel::dimension_switch) return 1;
+  return plan.cp / head_ranks(plan);
+}
+
+std::int64_t state_shard(const Plan& plan) {
+  return plan.shard_group > 0 ? plan.shard_group : plan.dp * plan.cp;
+}
+
+std::int64_t gradient_shard(const Plan& plan) {
+  return plan.gradient_shard > 0 ? plan.gradient_shard : state_shard(plan);
+}
+
+std::int64_t weight_shard(const Plan& plan) {
+  return plan.weight_shard > 0 ? plan.weight_shard : state_shard(plan);
+}
 
 int microbatches(const Training& training, const Plan& plan, std::size_t site) {
   if (!plan.site_microbatches.empty()) return static_cast<int>(plan.site_microbatches[site]);

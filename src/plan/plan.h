@@ -29,9 +29,11 @@ enum class MeshAxis { tp, cp, ep, pp, dp };
 // optimal: the cheapest of the others that fits into memory (lower/optimal_recompute.h).
 enum class Recompute { none, selective, alternate, full, optimal };
 // What travels so that attention sees the whole sequence: keys and values to every rank, at once or
-// round a ring; or all to all, so that each rank gets all tokens of a part of the heads
-// (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a).
-enum class ContextParallel { all_gather, ring, all_to_all };
+// round a ring; all to all, so that each rank gets all tokens of a part of the heads
+// (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a); queries round a ring
+// (lower/token_ring.h); or, where each layer attends along one dimension of a video, the whole
+// activation when that dimension changes (lower/dimension_switch.h).
+enum class ContextParallel { all_gather, ring, all_to_all, token_ring, dimension_switch };
 template <>
 inline constexpr char kWordSeparator<ContextParallel> = '-';  // "all-gather"
 // Which tokens of a row a context-parallel rank has: one early and one late piece, every c-th
@@ -42,6 +44,11 @@ enum class ContextBalance { zigzag, striped, contiguous };
 enum class ContextPlacement { head_first, context_first };
 template <>
 inline constexpr char kWordSeparator<ContextPlacement> = '-';  // "head-first"
+// How many of the context-parallel ranks share a row: all of them, or those that its documents need
+// (lower/context_groups.h).
+enum class ContextGroups { fixed, by_length };
+template <>
+inline constexpr char kWordSeparator<ContextGroups> = '-';  // "by-length"
 enum class Optimizer { adamw, sgd };
 // Where something lies outside the accelerators: in host memory, or on the node's storage.
 enum class Offload { none, cpu, nvme };
@@ -127,6 +134,13 @@ struct Plan {
   std::int64_t ulysses = 0;  // of cp, the ranks that exchange heads; 0: all if all-to-all, else 1
   ContextBalance context_balance = ContextBalance::zigzag;
   ContextPlacement context_placement = ContextPlacement::head_first;
+  std::int64_t inner_ring =
+      0;  // of the ranks of a ring, those of an inner one (LoongTrain); 0: one
+  ContextGroups context_groups = ContextGroups::fixed;
+  // Pieces of a rank's tokens that the loss and the feed-forward part work through one after another
+  // (ALST, arXiv 2506.13996).
+  std::int64_t loss_tiles = 1;
+  std::int64_t mlp_tiles = 1;
   std::string schedule;     // empty: 1f1b, or interleaved_1f1b if chunks > 1
   std::int64_t chunks = 1;  // virtual stages a microbatch crosses, over devices
   std::int64_t group = 0;   // microbatches that pass a chunk together; 0: the schedule's default
@@ -140,6 +154,10 @@ struct Plan {
   // Under ZeRO 3, blocks whose weights are gathered, or fetched, ahead of the one that runs; 0: the
   // backward gathers a block only behind the reduction of the one before.
   std::int64_t prefetch = 1;
+  // Of the ranks that share the optimizer's states, those that share gradients (ZeRO 2, 3) and
+  // weights (ZeRO 3), where they are fewer (InternEvo, arXiv 2401.09149 s.4); 0: as many.
+  std::int64_t gradient_shard = 0;
+  std::int64_t weight_shard = 0;
   Offload offload_optimizer = Offload::none;    // master weights and moments, and their update
   Offload offload_parameters = Offload::none;   // shards of the weights between their uses (ZeRO 3)
   Offload offload_activations = Offload::none;  // what a block keeps until its backward
@@ -215,6 +233,11 @@ std::int64_t degree(const Plan& plan, MeshAxis axis);
 // each other keys and values: cp is their product.
 std::int64_t head_ranks(const Plan& plan);
 std::int64_t ring_ranks(const Plan& plan);
+
+// Ranks that share the optimizer's states of a dense parameter, its gradients, and its weights.
+std::int64_t state_shard(const Plan& plan);
+std::int64_t gradient_shard(const Plan& plan);
+std::int64_t weight_shard(const Plan& plan);
 
 // Microbatches a replica works through in one step, in that site where sites have different numbers;
 // the plan must be valid.

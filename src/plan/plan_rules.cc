@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model/family.h"
+#include "plan/context_rules.h"
 #include "plan/overlap_rules.h"
 #include "plan/sharding_rules.h"
 #include "plan/site_division.h"
@@ -21,7 +22,8 @@ constexpr std::int64_t kMaxSequence = 1'000'000'000;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 constexpr std::int64_t kMaxMicrobatches = 1'000'000;
 constexpr std::int64_t kMostPrefetched = 1024;  // blocks
-constexpr double kMaxPasses = 1 << 20;          // of one direction
+constexpr std::int64_t kMaxTiles = 65'536;
+constexpr double kMaxPasses = 1 << 20;  // of one direction
 
 std::int64_t layer_count(const Model& model) {
   return static_cast<std::int64_t>(model.layers.size());
@@ -46,12 +48,17 @@ Reasons ranges(const JudgedPlan& judged) {
                        {"ep", plan.ep, 1, kMaxDegree},
                        {"etp", plan.etp, 0, kMaxDegree},
                        {"ulysses", plan.ulysses, 0, kMaxDegree},
+                       {"inner_ring", plan.inner_ring, 0, kMaxDegree},
+                       {"loss_tiles", plan.loss_tiles, 1, kMaxTiles},
+                       {"mlp_tiles", plan.mlp_tiles, 1, kMaxTiles},
                        {"dp", plan.dp, 0, kMaxDegree},
                        {"chunks", plan.chunks, 1, kMaxDegree},
                        {"group", plan.group, 0, kMaxDegree},
                        {"micro_batch", plan.micro_batch, 1, kMaxBatch},
                        {"zero", plan.zero, 0, 3},
                        {"shard_group", plan.shard_group, 0, kMaxDegree},
+                       {"gradient_shard", plan.gradient_shard, 0, kMaxDegree},
+                       {"weight_shard", plan.weight_shard, 0, kMaxDegree},
                        {"secondary_shard", plan.secondary_shard, 0, kMaxDegree},
                        {"redundant_experts", plan.redundant_experts, 0, kMostExperts},
                        {"prefetch", plan.prefetch, 0, kMostPrefetched},
@@ -89,54 +96,6 @@ Reasons ranks(const JudgedPlan& judged) {
 Reasons divided(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
       judged.model, division(judged.cluster, judged.training, judged.plan));
-}
-
-Reasons context_parallelism(const JudgedPlan& judged) {
-  const Plan& plan = judged.plan;
-  Reasons out;
-  if (plan.ulysses > 0 && plan.cp % plan.ulysses != 0) {
-    out.push_back(fmt::format("ulysses {} does not divide cp {}", plan.ulysses, plan.cp));
-  }
-  const bool all_to_all = plan.context_parallel == ContextParallel::all_to_all;
-  if (all_to_all && plan.ulysses > 0 && plan.ulysses != plan.cp) {
-    out.push_back(
-        fmt::format("context_parallel=all-to-all exchanges heads among all cp {} ranks; with "
-                    "ulysses {} write context_parallel=ring or all-gather for the others",
-                    plan.cp, plan.ulysses));
-  }
-  if (!out.empty()) return out;
-  if (plan.context_balance != ContextBalance::zigzag && ring_ranks(plan) == 1) {
-    out.push_back(fmt::format(
-        "context_balance={} needs ranks that share the queries of a sequence: cp above 1, and not "
-        "all of it exchanging heads",
-        to_text(plan.context_balance)));
-  }
-  if (plan.context_placement != ContextPlacement::head_first &&
-      (ring_ranks(plan) == 1 || head_ranks(plan) == 1)) {
-    out.push_back(
-        fmt::format("context_placement={} needs two context-parallel groups: 1 < ulysses < cp",
-                    to_text(plan.context_placement)));
-  }
-  return out;
-}
-
-Reasons documents(const JudgedPlan& judged) {
-  const Documents& stated = judged.training.documents;
-  if (!stated.file.empty()) return {"documents: file " + stated.file + " was not read"};
-  if (stated.lengths.empty()) return {};
-  bool causal = false;
-  for (const Block& block : judged.model.blocks) {
-    for (const Operator& op : block.operators) {
-      if (op.kind != OperatorKind::attention) continue;
-      if (!op.attention.causal || op.attention.cross) {
-        return {"documents need causal attention to themselves; " + judged.model.name +
-                " has other attention"};
-      }
-      causal = true;
-    }
-  }
-  if (!causal) return {"documents need attention; " + judged.model.name + " has none"};
-  return document_problems(stated, judged.training.sequence_length);
 }
 
 Reasons expert_tensor_parallelism(const JudgedPlan& judged) {
@@ -392,9 +351,9 @@ Reasons number_format(const JudgedPlan& judged) {
 constexpr PlanRule kRules[] = {
     {"ranges", ranges, true},  // nothing below computes with an absurd number
     {"ranks", ranks, true},
-    {"context parallelism", context_parallelism, true},
+    {"context parallelism", context_problems, true},
     {"division", divided},
-    {"documents", documents},
+    {"documents", row_problems},
     {"expert tensor parallelism", expert_tensor_parallelism},
     {"expert ranks", expert_ranks},
     {"tables", tables},
@@ -407,6 +366,8 @@ constexpr PlanRule kRules[] = {
     {"batch", batch},
     {"schedule", schedule},
     {"shard group", shard_group},
+    {"unequal shards", shard_problems},
+    {"sequence tiles", tile_problems},
     {"offload", offload_problems},
     {"compression", compression_problems},
     {"local steps", local_step_problems},
@@ -448,6 +409,8 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       .etp = expert_tensor_degree(plan),
       .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
       .head_ranks = head_ranks(plan),
+      .switches_dimension =
+          plan.cp > 1 && plan.context_parallel == ContextParallel::dimension_switch,
       .sequence_length = training.sequence_length,
       .ranks = cluster.accelerators,
       .micro_batch = plan.micro_batch,

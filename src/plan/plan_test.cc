@@ -298,6 +298,10 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "schedule pipedream` draws it"},
       {"shard group", "llama-3-8b", "shard_group=3",
        "shard_group 3 does not divide cp 1 and dp 16 in the order of placement"},
+      {"unequal shards", "llama-3-8b", "weight_shard=4",
+       "weight_shard 4 needs zero=3, with which ranks share them; this is zero 1"},
+      {"sequence tiles", "llama-3-8b", "mlp_tiles=4,recompute=alternate",
+       "mlp_tiles and recompute=alternate exclude each other; use none, selective or full"},
       {"offload", "llama-3-8b", "offload_optimizer=cpu,offload_parameters=cpu",
        "offload_parameters=cpu needs zero=3, which keeps shards between uses; with zero 1 "
        "offload_optimizer=cpu works"},

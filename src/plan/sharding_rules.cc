@@ -239,6 +239,40 @@ Reasons compression_problems(const JudgedPlan& judged) {
   return out;
 }
 
+Reasons shard_problems(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  Reasons out;
+  const auto check = [&](std::string_view field, std::int64_t ranks, std::int64_t least_zero) {
+    if (ranks == 0) return;
+    const std::int64_t states = state_shard(plan);
+    if (plan.zero < least_zero) {
+      out.push_back(fmt::format("{} {} needs zero={}, with which ranks share them; this is zero {}",
+                                field, ranks, least_zero, plan.zero));
+    } else if (states % ranks != 0 || !nests(plan, Axes::replicas, ranks)) {
+      out.push_back(
+          fmt::format("{} {} does not divide the {} ranks that share the optimizer's "
+                      "states; a node's {} usually do",
+                      field, ranks, states, judged.cluster.accelerators_per_node));
+    }
+  };
+  check("gradient_shard", plan.gradient_shard, 2);
+  check("weight_shard", plan.weight_shard, 3);
+  if (plan.gradient_shard == 0 && plan.weight_shard == 0) return out;
+  if (judged.model.experts > 0 || judged.model.tables > 0) {
+    out.push_back("weight_shard and gradient_shard are modelled of dense models; " +
+                  judged.model.name + " has experts or tables; use shard_group");
+  }
+  if (trains_copies_apart(plan) || plan.quantized_weights || plan.quantized_gradients ||
+      plan.gradient_code != GradientCode::none || plan.secondary_shard > 0 ||
+      plan.offload_optimizer != Offload::none || plan.offload_parameters != Offload::none) {
+    out.emplace_back(
+        "weight_shard and gradient_shard exclude local_steps, averaging with neighbours, quantized "
+        "exchanges, gradient_code, secondary_shard and offloading: no system combines them; use "
+        "shard_group");
+  }
+  return out;
+}
+
 Reasons local_step_problems(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   Reasons out;

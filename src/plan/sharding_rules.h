@@ -11,5 +11,7 @@ namespace orrery {
 std::vector<std::string> offload_problems(const JudgedPlan& judged);
 std::vector<std::string> compression_problems(const JudgedPlan& judged);
 std::vector<std::string> local_step_problems(const JudgedPlan& judged);
+// Weights or gradients that other ranks share than the optimizer's states.
+std::vector<std::string> shard_problems(const JudgedPlan& judged);
 
 }  // namespace orrery

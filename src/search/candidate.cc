@@ -491,6 +491,7 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
       with([&](Plan& p) { p.update_stride = stride; });
     }
   }
+  add_sequence_neighbours(plan, scenario, space, out);
   if (free("secondary_shard") && plan.zero == 3 && plan.pp == 1) {
     for (const std::int64_t ranks :
          {std::int64_t{0}, std::min(plan.dp * plan.cp, scenario.cluster.accelerators_per_node)}) {

@@ -69,10 +69,11 @@ bool divides_evenly(const Plan& plan, const Scenario& scenario);
 void measure(const StepCosts& step, Candidate& candidate);
 
 // Fields of a plan that no axis of the space ranges over, but for those that no search tries.
-inline constexpr std::array<std::string_view, 11> kAxesOutsideTheSpace = {
-    "context_placement", "etp",      "expert_placement", "group",
-    "overlap",           "prefetch", "secondary_shard",  "sequence_parallel",
-    "shard_group",       "ulysses",  "update_stride"};
+inline constexpr std::array<std::string_view, 17> kAxesOutsideTheSpace = {
+    "context_groups",    "context_placement", "etp",       "expert_placement", "gradient_shard",
+    "group",             "inner_ring",        "loss_tiles", "mlp_tiles",       "overlap",
+    "prefetch",          "secondary_shard",   "sequence_parallel", "shard_group", "ulysses",
+    "update_stride",     "weight_shard"};
 
 // Modules that no plan of the space can have: its plans with selective recomputation take them.
 std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space);
@@ -97,5 +98,8 @@ std::vector<PlanAxis> plan_axes(const SearchSpace& space);
 // The plans that differ from `plan` on one axis that leaves its degrees and microbatch: those outside
 // the space, ZeRO, recomputation and schedule. Stated fields stay. Some of them may be invalid.
 std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space);
+// Of these, those that divide sequences, rows or the states of the optimizer otherwise.
+void add_sequence_neighbours(const Plan& plan, const Scenario& scenario, const SearchSpace& space,
+                             std::vector<Plan>& out);
 
 }  // namespace orrery

@@ -539,8 +539,10 @@ TEST(Search, NamesTheAxesThatItDoesNotSearch) {
   ASSERT_TRUE(usual);
   EXPECT_EQ(
       usual->not_searched,
-      (std::vector<std::string>{"layers", "context_placement", "group", "overlap", "prefetch",
-                                "secondary_shard", "sequence_parallel", "shard_group", "ulysses"}));
+      (std::vector<std::string>{"layers", "context_groups", "context_placement", "gradient_shard",
+                                "group", "inner_ring", "loss_tiles", "mlp_tiles", "overlap",
+                                "prefetch", "secondary_shard", "sequence_parallel", "shard_group",
+                                "ulysses", "weight_shard"}));
   const auto all = search(s, space, all_axes(), Catalog::built_in());
   ASSERT_TRUE(all);
   EXPECT_EQ(all->not_searched, (std::vector<std::string>{"layers"}));

@@ -33,6 +33,8 @@ MemoryReport memory(const MemoryInputs& in) {
   const MemoryFacts& facts = in.facts;
   const double all = in.trained.all();
   const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
+  const int weights = in.weight_shard > 0 ? in.weight_shard : in.dense_shard;
+  const int gradients = in.gradient_shard > 0 ? in.gradient_shard : in.dense_shard;
   const bool master = are_master(in);
   const double accumulated = accumulated_bytes(in);
   const double gradient = bytes_of_gradient(in);
@@ -40,13 +42,14 @@ MemoryReport memory(const MemoryInputs& in) {
   MemoryReport out;
   // A parameter that is its own master is counted once, among the parameters.
   out.parameters = whole(std::max(in.weight_bytes, master ? kFp32 : 0) * in.weight_versions *
-                         (in.zero >= 3 ? owned : all));
+                         (in.zero >= 3 ? in.trained.sharded(weights, in.expert_shard) : all));
   const double frozen =
-      in.zero >= 3 ? in.frozen.sharded(in.dense_shard, in.expert_shard) : in.frozen.all();
+      in.zero >= 3 ? in.frozen.sharded(weights, in.expert_shard) : in.frozen.all();
   out.parameters += whole(in.frozen_bytes * frozen) + whole(in.tables.weights.value());
   if (in.weights_outside) out.parameters = whole(in.tables.weights.value());
   out.parameters += whole(in.secondary_bytes * (all + in.frozen.all()));
-  out.gradients = whole(gradient * (in.zero >= 2 ? owned : all));
+  out.gradients =
+      whole(gradient * (in.zero >= 2 ? in.trained.sharded(gradients, in.expert_shard) : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
   if (in.optimizer_outside > 0) {

@@ -60,6 +60,9 @@ struct MemoryInputs {
   double weight_bytes = 2;  // of one trained; of 4 and more it is its own master
   int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;
+  // Of these the ranks that divide a dense parameter's weight, and its gradient; 0: all.
+  int weight_shard = 0;
+  int gradient_shard = 0;
   int zero = 0;
   double gradient_bytes = 4;    // of one accumulated gradient
   double optimizer_bytes = 12;  // of one parameter's master weight and moments

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -61,6 +62,13 @@ std::vector<std::string> division_problems(const Model& model, const Division& d
   }
   if (auto problem = exchanged_heads_problem(d, t.heads, t.heads)) {
     out.push_back(std::move(*problem));
+  }
+  if (const std::int64_t frames = latent_of(image).frames / t.patch_frames;
+      d.switches_dimension && (frames % d.cp != 0 || d.sequence_length / frames % d.cp != 0)) {
+    out.push_back(fmt::format(
+        "cp {}: context_parallel=dimension-switch divides {} frames between layers within frames "
+        "and {} positions between layers along time; cp {} divides both",
+        d.cp, frames, d.sequence_length / frames, std::gcd(frames, d.sequence_length / frames)));
   }
   const std::int64_t pieces = d.cp * (d.sequence_parallel ? d.tp : 1);
   if (d.sequence_length % pieces != 0) {

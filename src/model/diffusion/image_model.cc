@@ -50,6 +50,7 @@ const Fields<ImageTransformer>& fields_of(const ImageTransformer*) {
           .required<&T::heads>("of attention")
           .optional<&T::feed_forward>("inner width; 0: 4 x hidden")
           .optional<&T::layers>("on the image alone")
+          .optional<&T::temporal>("each of these within frames, with one along time behind it")
           .optional<&T::joint_layers>("text and image as one sequence, the same weights")
           .optional<&T::double_layers>("joint attention, own weights for text and image")
           .optional<&T::single_layers>("one sequence, attention beside feed-forward")
@@ -276,6 +277,8 @@ void check_transformer(const ImageTransformer& t, const ImageModel& m, Problems&
             "the transformer has no layers: state layers, joint_layers, double_layers or "
             "single_layers");
   p.range("transformer.vocabulary", t.vocabulary, 0, kMostChannels);
+  p.require(!t.temporal || all == t.layers,
+            "transformer.temporal is modelled of layers on the image alone");
   p.require((all == t.layers && !t.cross_attention) || m.text.tokens > 0,
             "joint, double and single layers and cross_attention attend to text: state text");
 }

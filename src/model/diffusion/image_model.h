@@ -72,8 +72,11 @@ enum class HeadNorm { none, rms, layer };
 struct ImageTransformer {
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
-  std::int64_t feed_forward = 0;   // inner width; 0: 4 x hidden
-  std::int64_t layers = 0;         // on the image alone
+  std::int64_t feed_forward = 0;  // inner width; 0: 4 x hidden
+  std::int64_t layers = 0;        // on the image alone
+  // Behind each of these one that attends to the frames of a position, while `layers` attend to the
+  // positions of a frame (spatial and temporal blocks of Open-Sora's STDiT).
+  bool temporal = false;
   std::int64_t joint_layers = 0;   // on text and image as one sequence with the same weights
   std::int64_t double_layers = 0;  // joint attention, own weights for either (arXiv 2403.03206 s.4)
   std::int64_t single_layers = 0;  // one sequence, attention beside feed-forward

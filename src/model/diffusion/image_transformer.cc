@@ -34,7 +34,11 @@ class TransformerWriter {
       : image_(image), t_(*image.transformer), model_(model) {}
 
   void write() {
-    layers("layer on the image", t_.layers, [&] { sequential(Stream::image); });
+    if (t_.temporal) {
+      space_and_time();
+    } else {
+      layers("layer on the image", t_.layers, [&] { sequential(Stream::image); });
+    }
     layers("joint layer", t_.joint_layers, [&] { sequential(Stream::joint); });
     const bool ends = t_.last_text_ends && t_.double_layers > 0;
     layers("double layer", t_.double_layers - (ends ? 1 : 0), [&] { double_layer(true); });
@@ -122,7 +126,8 @@ class TransformerWriter {
     }
   }
   void core(Stream s) {
-    out_.attention({"attention.core", whole_rows(s), whole_rows(s), heads(), hidden() / heads()});
+    out_.attention(
+        {"attention.core", whole_rows(s), whole_rows(s), heads(), hidden() / heads(), window_});
   }
   // Copies of what several products wrote, side by side for the next kernel.
   void join(std::string_view name, Dimension width) {
@@ -155,6 +160,31 @@ class TransformerWriter {
                   .n = fixed(hidden()),
                   .k = divided(inner(), LogicalAxis::ffn)});
     residual("feed_forward.residual", s);
+  }
+
+  // Layers within frames, each before one along time.
+  void space_and_time() {
+    const LatentSize latent = latent_of(image_);
+    const auto frames = static_cast<double>(latent.frames / t_.patch_frames);
+    window_ = tokens_of(image_) / frames;
+    sequential(Stream::image);
+    model_.blocks.push_back({"layer within frames", out_.take(), hidden()});
+    window_ = frames;
+    turn();
+    sequential(Stream::image);
+    turn();
+    model_.blocks.push_back({"layer along time", out_.take(), hidden()});
+    window_ = 0;
+    for (std::int64_t i = 0; i < t_.layers; ++i) {
+      model_.layers.push_back(static_cast<std::uint16_t>(model_.blocks.size() - 2));
+      model_.layers.push_back(static_cast<std::uint16_t>(model_.blocks.size() - 1));
+    }
+  }
+  // Between frames whose positions, and positions whose frames, lie side by side.
+  void turn() {
+    out_.elementwise("temporal.permutation", stream_rows(Stream::image), fixed(hidden()),
+                     ElementwiseKind::other, 2)
+        .turns = true;
   }
 
   // Attention, then feed-forward.
@@ -334,6 +364,7 @@ class TransformerWriter {
   const ImageTransformer& t_;
   Model& model_;
   LayerWriter out_;
+  double window_ = 0;  // tokens that attention on the image sees; 0: all
 };
 
 }  // namespace

@@ -43,29 +43,27 @@ Broken exchanged_heads(const Architecture& a, const Division& d) {
 // Megatron-Core divides heads and groups of Mamba-2 (megatron/core/ssm/mamba_mixer.py). Channels of
 // Mamba belong to no heads.
 Broken state_heads(const Architecture& a, const Division& d) {
+  const std::int64_t ranks = d.tp * d.head_ranks;
+  const std::string who =
+      d.head_ranks == 1 ? fmt::format("tp {}", d.tp)
+                        : fmt::format("tp {} x {} ranks that exchange heads", d.tp, d.head_ranks);
+  const char* instead =
+      d.head_ranks == 1 ? "" : "; context_parallel=all-gather hands states on instead";
   if (a.state_space) {
     const StateSpace& s = *a.state_space;
-    if (s.heads > 0 && (s.heads % d.tp != 0 || s.groups % d.tp != 0)) {
-      return fmt::format("tp {} does not divide {} state-space heads in {} groups", d.tp, s.heads,
-                         s.groups);
+    if (s.heads > 0 && (s.heads % ranks != 0 || s.groups % ranks != 0)) {
+      return fmt::format("{} does not divide {} state-space heads in {} groups{}", who, s.heads,
+                         s.groups, instead);
     }
-    if (s.inner % d.tp != 0) {
-      return fmt::format("tp {} does not divide {} state-space channels", d.tp, s.inner);
+    if (s.inner % ranks != 0) {
+      return fmt::format("{} does not divide {} state-space channels{}", who, s.inner, instead);
     }
   }
-  if (a.gated_delta && a.gated_delta->key_heads % d.tp != 0) {
-    return fmt::format("tp {} does not divide {} key heads of the gated delta rule", d.tp,
-                       a.gated_delta->key_heads);
+  if (a.gated_delta && a.gated_delta->key_heads % ranks != 0) {
+    return fmt::format("{} does not divide {} key heads of the gated delta rule{}", who,
+                       a.gated_delta->key_heads, instead);
   }
   return {};
-}
-
-Broken carried_state(const Architecture& a, const Division& d) {
-  if (d.cp == 1 || (!a.state_space && !a.gated_delta)) return {};
-  return fmt::format(
-      "cp {}: layers that carry a state along the sequence are not modelled in pieces of it; use "
-      "cp 1",
-      d.cp);
 }
 
 Broken attention_chunks(const Architecture& a, const Division& d) {
@@ -124,7 +122,6 @@ constexpr TransformerDivisionRule kRules[] = {
     {"feed-forward width", feed_forward_width},
     {"exchanged heads", exchanged_heads},
     {"state heads", state_heads},
-    {"carried state", carried_state},
     {"attention chunks", attention_chunks},
     {"sequence", sequence},
     {"experts", experts},

@@ -91,11 +91,11 @@ TEST(TransformerDivision, EachRuleHasItsOwnSentence) {
       {"state heads", hybrid(), {.tp = 4}, "tp 4 does not divide 16 state-space heads in 2 groups"},
       {"state heads", channels, {.tp = 2}, "tp 2 does not divide 1001 state-space channels"},
       {"state heads", keys, {.tp = 8}, "tp 8 does not divide 4 key heads of the gated delta rule"},
-      {"carried state",
+      {"state heads",
        hybrid(),
-       {.cp = 2, .sequence_length = 4096},
-       "cp 2: layers that carry a state along the sequence are not modelled in pieces of it; use "
-       "cp 1"},
+       {.cp = 3, .head_ranks = 3, .sequence_length = 6144},
+       "tp 1 x 3 ranks that exchange heads does not divide 16 state-space heads in 2 groups; "
+       "context_parallel=all-gather hands states on instead"},
       {"attention chunks",
        chunked,
        {.cp = 2, .sequence_length = 4096},

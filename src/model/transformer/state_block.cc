@@ -79,7 +79,9 @@ void BlockWriter::scan_chunks() {
                                   fixed(inner * state, LogicalAxis::heads), 4, 8);
   passing.parameters = 3 * heads;  // decay, skip and step bias
   passing.parameter_axis = LogicalAxis::heads;
-  chunk_product("state_space.scan", heads, chunk, chunk, inner / heads, chunk + state, 2);
+  // Decays are numbers of a head, so that a piece hands on its state and one factor.
+  chunk_product("state_space.scan", heads, chunk, chunk, inner / heads, chunk + state, 2)
+      .carried = {inner * state + heads, in, inner, chunk / (chunk + state)};
   const Dimension width = fixed(inner, LogicalAxis::heads);
   Operator& gate =
       elementwise("state_space.gate", OperatorClass::elementwise, whole_rows(), width, 3, 5);
@@ -119,7 +121,8 @@ void BlockWriter::scan_channels() {
   // gradient too, writes three, and reads the channels again.
   Operator& scan =
       elementwise("state_space.scan", OperatorClass::attention_core, whole_rows(), width, 4, 8);
-  scan.parameters = inner * (state + 1);  // decay and skip
+  scan.carried = {2 * inner * state, 2 * inner, inner, 0};  // each number has a decay of its own
+  scan.parameters = inner * (state + 1);                    // decay and skip
   scan.parameter_axis = LogicalAxis::heads;
 }
 
@@ -149,7 +152,9 @@ void BlockWriter::gated_delta() {
       {whole_rows(), fixed(heads * chunk, LogicalAxis::heads), ElementKind::activation}};
   chunk_product("gated_delta.update", heads, chunk, chunk, key_dim + value_dim, chunk, 3);
   chunk_product("gated_delta.states", heads, chunk, chunk, value_dim, 2 * key_dim, 3);
-  chunk_product("gated_delta.scan", heads, chunk, chunk, value_dim, key_dim + chunk, 2);
+  // A piece changes the state by a matrix of key_dim x key_dim, and hands that on as well.
+  chunk_product("gated_delta.scan", heads, chunk, chunk, value_dim, key_dim + chunk, 2).carried = {
+      heads * key_dim * (value_dim + key_dim), in, value, chunk / (key_dim + chunk)};
   const Dimension width = fixed(value, LogicalAxis::heads);
   Operator& gate =
       elementwise("gated_delta.gate", OperatorClass::elementwise, whole_rows(), width, 3, 5);
