@@ -1,5 +1,7 @@
 #include "validate/claims.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -9,6 +11,7 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
+#include "estimate/traffic.h"
 
 namespace orrery {
 namespace {
@@ -58,12 +61,73 @@ Value merged(const Value& base, const Value& over) {
   return out;
 }
 
-Result<Estimate> predicted(const Value& specification, const std::string& name,
-                           const Catalog& catalog) {
+struct ClaimedStep {
+  Estimate estimate;
+  Bytes context;            // that context-parallel ranks send each other
+  FlopsPerSecond causal{};  // of one accelerator, pairs under the mask
+  double longest = 0;       // tokens
+};
+
+Result<PredictedStep> predicted_step(const Value& specification, const std::string& name,
+                                     const Catalog& catalog) {
   ORRERY_TRY(Spec spec, read_spec(Document{name, specification}, "", catalog));
   ORRERY_RETURN_IF_ERROR(complete(spec, {}, catalog));
-  ORRERY_TRY(const PredictedStep step, predict(std::move(spec.scenario), catalog));
-  return estimate(step);
+  return predict(std::move(spec.scenario), catalog);
+}
+
+Bytes sent_for_context(const StepTraffic& sent) {
+  Bytes out;
+  for (const AxisTraffic& axis : sent.axes) {
+    const bool context =
+        axis.axis == "head exchange" || axis.axis.find("context") != std::string::npos;
+    if (context) out += axis.by_level.front();
+  }
+  return out;
+}
+
+// From the stated length upwards, which has to fit: doubled as often as that goes, then by eighths.
+Result<double> longest_sequence(Value specification, double fits, const std::string& name,
+                                const Catalog& catalog) {
+  const Value* stated = specification.find("training");
+  Value training = stated != nullptr ? *stated : Value::map();
+  const auto try_length = [&](double tokens) -> Result<bool> {
+    training.set("sequence_length",
+                 Value::scalar(Value::Kind::number, fmt::format("{:.0f}", tokens), 0));
+    specification.set("training", training);
+    ORRERY_TRY(const PredictedStep step, predicted_step(specification, name, catalog));
+    const Estimate e = estimate(step);
+    return std::ranges::all_of(e.stages, [](const StageReport& stage) {
+      return stage.memory.peak <= stage.memory_capacity;
+    });
+  };
+  for (double step = fits; step >= fits / 8;) {
+    ORRERY_TRY(const bool longer, try_length(fits + step));
+    if (longer) {
+      fits += step;
+      step = fits;
+    } else {
+      step /= 2;
+    }
+  }
+  return fits;
+}
+
+Result<ClaimedStep> predicted(const Value& specification, const std::string& name,
+                              const Claim& claim, const Catalog& catalog) {
+  ORRERY_TRY(const PredictedStep step, predicted_step(specification, name, catalog));
+  ClaimedStep out{.estimate = estimate(step), .context = Bytes(0)};
+  out.causal = model_flops_of_a_sequence(step, AttentionCount::causal) *
+               static_cast<double>(step.training().global_batch) / out.estimate.step_time /
+               out.estimate.gpus;
+  if (claim.figure == ClaimFigure::longest) {
+    const auto begin = static_cast<double>(step.training().sequence_length);
+    ORRERY_TRY(out.longest, longest_sequence(specification, begin, name, catalog));
+  }
+  if (claim.figure == ClaimFigure::context_bytes_ratio) {
+    ORRERY_TRY(const StepTraffic sent, traffic(step));
+    out.context = sent_for_context(sent);
+  }
+  return out;
 }
 
 double states(const Estimate& e) {
@@ -83,12 +147,18 @@ double peak(const Estimate& e) {
   return most;
 }
 
-double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) {
+double figure_of(ClaimFigure figure, const ClaimedStep& step, const ClaimedStep* than) {
+  const Estimate& own = step.estimate;
+  const Estimate* base = than != nullptr ? &than->estimate : nullptr;
   switch (figure) {
     case ClaimFigure::mfu:
       return own.mfu;
     case ClaimFigure::tflops:
       return own.achieved_per_gpu.value() / 1e12;
+    case ClaimFigure::causal_tflops:
+      return step.causal.value() / 1e12;
+    case ClaimFigure::longest:
+      return step.longest;
     case ClaimFigure::tokens:
       return own.tokens_per_second / own.gpus;
     case ClaimFigure::speedup:
@@ -97,13 +167,15 @@ double figure_of(ClaimFigure figure, const Estimate& own, const Estimate* base) 
       return states(*base) / states(own);
     case ClaimFigure::memory_ratio:
       return peak(*base) / peak(own);
+    case ClaimFigure::context_bytes_ratio:
+      return than->context / step.context;
   }
   return 0;
 }
 
 bool needs_baseline(ClaimFigure figure) {
   return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio ||
-         figure == ClaimFigure::memory_ratio;
+         figure == ClaimFigure::memory_ratio || figure == ClaimFigure::context_bytes_ratio;
 }
 
 // Of a claim that is predicted: what keeps it from being judged.
@@ -117,7 +189,8 @@ Result<void> check_claim(const WrittenClaim& written, const std::string& name) {
   if (ratio && !written.than) return bad_input("a ratio needs a baseline", name, "give than");
   if (!ratio && written.than) {
     return bad_input("than is not used", name,
-                     "only ratios (speedup, states_ratio, memory_ratio) have a baseline");
+                     "only ratios (speedup, states_ratio, memory_ratio, context_bytes_ratio) have "
+                     "a baseline");
   }
   if (written.than && written.than->kind() != Value::Kind::map) {
     return bad_input("than is no map of fields that differ", name,
@@ -162,10 +235,11 @@ Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Cat
     const std::string name = claims.name + ": " + claim.strategy;
     if (claim.not_predicted.empty()) {
       ORRERY_RETURN_IF_ERROR(check_claim(written, name));
-      ORRERY_TRY(const Estimate own, predicted(written.specification, name, catalog));
-      std::optional<Estimate> base;
+      ORRERY_TRY(const ClaimedStep own, predicted(written.specification, name, claim, catalog));
+      std::optional<ClaimedStep> base;
       if (written.than) {
-        ORRERY_TRY(base, predicted(merged(written.specification, *written.than), name, catalog));
+        ORRERY_TRY(base,
+                   predicted(merged(written.specification, *written.than), name, claim, catalog));
       }
       judged.predicted = figure_of(*claim.figure, own, base ? &*base : nullptr);
       judged.holds = holds(claim, *judged.predicted);

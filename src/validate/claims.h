@@ -6,11 +6,16 @@
 //   than            fields of it that differ in the paper's baseline, for ratios
 //   figure          what is compared:
 //     mfu, tflops        of the specification; TFLOP/s per accelerator
+//     causal_tflops      the same of the pairs of tokens that a causal mask leaves alone
+//     longest            tokens of the longest sequence that fits, in steps of an eighth
 //     tokens             tokens/s per accelerator
 //     speedup            step time of the baseline / step time, both per token
 //     states_ratio       bytes of weights, gradients and optimizer states of the fullest rank, of
 //                        the baseline / of the specification
 //     memory_ratio       bytes of the fullest rank at its peak, likewise
+//     context_bytes_ratio  bytes that a context-parallel rank sends in a step, over a link that works
+//                        in both directions those of the busier one, of the baseline / of the
+//                        specification
 //
 // With p the prediction, c the published value and b the band, a claim holds if
 //
@@ -36,7 +41,17 @@ namespace orrery {
 enum class ClaimType { strict, upper_bound, loose, informational };
 template <>
 inline constexpr char kWordSeparator<ClaimType> = ' ';  // "upper bound"
-enum class ClaimFigure { mfu, tflops, tokens, speedup, states_ratio, memory_ratio };
+enum class ClaimFigure {
+  mfu,
+  tflops,
+  causal_tflops,
+  longest,
+  tokens,
+  speedup,
+  states_ratio,
+  memory_ratio,
+  context_bytes_ratio
+};
 
 struct Claim {
   std::string strategy;

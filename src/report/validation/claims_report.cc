@@ -10,13 +10,17 @@ std::string value_text(ClaimFigure figure, double value) {
     case ClaimFigure::mfu:
       return fmt::format("{:.1f} % MFU", 100 * value);
     case ClaimFigure::tflops:
+    case ClaimFigure::causal_tflops:
       return fmt::format("{:.0f} TFLOP/s", value);
     case ClaimFigure::tokens:
       return fmt::format("{:.0f} tokens/s", value);
     case ClaimFigure::speedup:
     case ClaimFigure::states_ratio:
     case ClaimFigure::memory_ratio:
+    case ClaimFigure::context_bytes_ratio:
       return fmt::format("{:.2f}x", value);
+    case ClaimFigure::longest:
+      return fmt::format("{:.0f} K tokens", value / 1024);
   }
   return "";
 }
