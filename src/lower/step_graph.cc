@@ -470,15 +470,12 @@ class StepBuilder {
     return whole;
   }
 
-  // Copies of the model that take local steps average, or groups of ranks that share gradients or
-  // weights exchange them, behind a node or, without one, beside the step.
+  // Copies that take local steps, or groups with shards of their own, meet behind a node or beside all.
   NodeIndex outer_step(std::uint32_t device, std::optional<NodeIndex> after) {
     const std::uint32_t id = instance(DeviceOperation{device, {}}, StepInstance::Part::reduce);
-    const NodeSpec spec{
-        operation(NodeKind::collective, Category::exposed_dp,
-                  step_.plan.local_steps > 1 ? "average copies" : "exchange between groups",
-                  step_.outer_parts()),
-        stream(device, StepStream::outer), step_.outer, id};
+    const NodeSpec spec{operation(NodeKind::collective, Category::exposed_dp, "exchange of groups",
+                                  step_.outer_parts()),
+                        stream(device, StepStream::outer), step_.outer, id};
     if (!after) return builder_.add(spec);
     const OperationIndex end = operation(NodeKind::barrier, Category::bubble, "end of step");
     return builder_.add({end, stream(device, StepStream::compute), Picoseconds(0), id},
