@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
@@ -80,15 +83,20 @@ std::string judged_sentence(const Judged& judged) {
 }
 
 std::string not_searched_sentence(const SearchResult& r) {
-  if (r.not_searched.empty()) return "";
-  std::vector<std::string> more;
-  for (const std::string_view axis : kAxesOutsideTheSpace) {
-    if (std::ranges::find(r.not_searched, axis) != r.not_searched.end()) more.emplace_back(axis);
+  const auto varied_by_all_axes = [](const std::string& axis) {
+    return std::ranges::find(kAxesOutsideTheSpace, axis) != kAxesOutsideTheSpace.end();
+  };
+  std::vector<std::string> kept;
+  std::vector<std::string> varied;
+  std::ranges::partition_copy(r.not_searched, std::back_inserter(varied), std::back_inserter(kept),
+                              varied_by_all_axes);
+  std::string out;
+  if (!kept.empty()) out = fmt::format("not searched: {}", fmt::join(kept, ", "));
+  if (!varied.empty()) {
+    out += fmt::format("{}without --all-axes: {}", kept.empty() ? "not searched " : "; ",
+                       fmt::join(varied, ", "));
   }
-  return fmt::format("not searched: {}{}", fmt::join(r.not_searched, ", "),
-                     more.empty() ? ""
-                                  : fmt::format(" (--all-axes varies {} on the best plans)",
-                                                fmt::join(more, ", ")));
+  return out;
 }
 
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
