@@ -28,6 +28,12 @@ double squared(const Point& a, const Point& b) {
   return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
 }
 
+double distance(const Similarities& s, TowerStrategy strategy, std::size_t i, std::size_t j) {
+  if (i == j) return 0;
+  const double like = std::abs(s.at(i, j));
+  return strategy == TowerStrategy::coherent ? 1 - like : like;
+}
+
 // -J d^2 J / 2.
 std::vector<double> centred(const Similarities& s, TowerStrategy strategy) {
   const std::size_t n = s.features.size();
@@ -36,8 +42,7 @@ std::vector<double> centred(const Similarities& s, TowerStrategy strategy) {
   double all = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      const double like = std::abs(s.at(i, j));
-      const double d = i == j ? 0 : strategy == TowerStrategy::coherent ? 1 - like : like;
+      const double d = distance(s, strategy, i, j);
       b[i * n + j] = d * d;
       mean[i] += d * d / static_cast<double>(n);
     }
@@ -205,6 +210,39 @@ class ConstrainedMeans {
   std::vector<std::size_t> size_;
 };
 
+// Exchanges of two features that bring those of their towers nearer to each other, until none does.
+void exchange(std::vector<std::int64_t>& tower, std::size_t towers, const Similarities& s,
+              TowerStrategy strategy) {
+  constexpr double kLeastGain = 1e-9;
+  const std::size_t n = tower.size();
+  const auto of = [&](std::size_t i) { return static_cast<std::size_t>(tower[i]); };
+  std::vector<double> sums(n * towers);  // of the distances of a feature to those of a tower
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      sums[i * towers + of(j)] += distance(s, strategy, i, j);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const std::size_t a = of(i);
+        const std::size_t b = of(j);
+        const double gain = sums[i * towers + a] + sums[j * towers + b] - sums[i * towers + b] -
+                            sums[j * towers + a] + 2 * distance(s, strategy, i, j);
+        if (a == b || !(gain > kLeastGain)) continue;
+        for (std::size_t k = 0; k < n; ++k) {
+          const double nearer = distance(s, strategy, k, j) - distance(s, strategy, k, i);
+          sums[k * towers + a] += nearer;
+          sums[k * towers + b] -= nearer;
+        }
+        std::swap(tower[i], tower[j]);
+        changed = true;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<Similarities> similarities_of(const CommaSeparated& table) {
@@ -260,6 +298,7 @@ Result<TowerPartition> partition_towers(const Similarities& s, std::int64_t towe
   TowerPartition out;
   out.tower =
       ConstrainedMeans(points_of(centred(s, strategy), n), static_cast<std::size_t>(towers)).run();
+  exchange(out.tower, static_cast<std::size_t>(towers), s, strategy);
   double pairs_inside = 0;
   double pairs_across = 0;
   for (std::size_t i = 0; i < n; ++i) {

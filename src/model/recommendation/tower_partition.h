@@ -10,8 +10,10 @@
 //
 // Centres begin as the point farthest from the mean and, again and again, the one farthest from all
 // centres. Features are assigned nearest first; then single moves and exchanges of two features are
-// made while one brings points nearer to their centres, so that the sum of squared distances falls
-// until nothing helps: a local optimum, the same for the same input. O(n^2) a pass.
+// made while one brings points nearer to their centres. At last features of different towers are
+// exchanged while that lessens the sum of d within towers, because few similarities fit into a
+// plane. Each sum falls until nothing helps: a local optimum, the same for the same input.
+// O(n^2) a pass.
 //
 // The paper learns the points by gradient descent and has loads of features beside sizes as
 // constraints; here loads are reported. Similarities are the cosines of feature vectors, averaged
