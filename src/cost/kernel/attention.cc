@@ -13,8 +13,7 @@
 // 2e)), of which one recomputes the scores. `ramp_keys` is what a block spends before the first and
 // after the last key. W/S + w/2 lies half-way to Graham's bound W/S + w on list scheduling.
 //
-// Fused kernels are compiled for head dimensions that are multiples of 32 and pad others; the first
-// flash generation for 32, 64 and 128 (Dao-AILab/flash-attention v1.0, csrc/flash_attn).
+// Fused kernels are compiled for head dimensions that are multiples of 32 and pad others.
 //
 // Unfused: batched products over the whole square, two forward and four backward, and passes of
 // reads and writes over the stored scores, half again as many backward (read P and dP, write dS).
@@ -96,12 +95,6 @@ bool on_tensor_cores(NumberFormat format) {
   return format != NumberFormat::fp64 && format != NumberFormat::fp32;
 }
 
-// That a fused kernel computes for heads of `dim`.
-double compiled_head(double dim, AttentionKernel kernel) {
-  const double blocks = std::ceil(dim / kHeadBlock);
-  return kHeadBlock * (kernel == AttentionKernel::flash_1 && blocks == 3 ? 4 : blocks);
-}
-
 bool is_empty(const AttentionShape& s) {
   return !(s.batch > 0 && s.queries > 0 && s.keys > 0 && s.heads > 0 && s.query_key_dim > 0 &&
            s.value_dim > 0);
@@ -162,8 +155,8 @@ Seconds KernelModel::attention(const AttentionShape& s, AttentionKernel kernel, 
 
   const FormatParameters& p = parameters_.format(computing);
   AttentionShape padded = s;
-  padded.query_key_dim = compiled_head(s.query_key_dim, kernel);
-  padded.value_dim = compiled_head(s.value_dim, kernel);
+  padded.query_key_dim = std::ceil(s.query_key_dim / kHeadBlock) * kHeadBlock;
+  padded.value_dim = std::ceil(s.value_dim / kHeadBlock) * kHeadBlock;
   const AttentionCurve::Point point =
       parameters_.curve(kernel, direction).at((padded.query_key_dim + padded.value_dim) / 2);
   const double units = parameters_.compute_units;

@@ -11,7 +11,8 @@
 namespace orrery {
 namespace {
 
-constexpr double kSynchronousOnHopper = 0.629;                 // of the peak
+constexpr double kSynchronousOnHopper = 0.629;  // of the peak
+constexpr double kSameRate = 0.1;               // clocks of data sheets are no closer
 constexpr double kWidestTile = 2.0 * 128 * 256 / (128 + 256);  // w* of gemm.cc
 
 double peak(const Accelerator& a, std::string_view format) {
@@ -35,7 +36,6 @@ double ratio_of_rates(const Accelerator& from, const Accelerator& to, std::strin
 
 void carry(GemmParameters& g, const Accelerator& from, const Accelerator& to) {
   const double q = ratio_of_rates(from, to, g.format);
-  if (q == 1 && from.power == to.power) return;
   const double at_widest = std::pow(g.tile_half_size / kWidestTile, 2);
   const double narrow = q / g.peak_fraction / (1 + at_widest);  // C of T'(w) = B + C (w0/w)^2
   const double whole = std::max(1 - q + narrow, 1e-6 * narrow);
@@ -55,7 +55,6 @@ void carry(AttentionParameters& a, const Accelerator& from, const Accelerator& t
   const bool synchronous =
       a.kernel == AttentionKernel::flash_1 || a.kernel == AttentionKernel::flash_2;
   const double q = ratio_of_rates(from, to, "bf16");
-  if (q == 1) return;
   const double before = 1 / a.peak_fraction;
   const double matrix =
       synchronous && from.architecture == "hopper" ? std::min(1 / kSynchronousOnHopper, before) : 1;
@@ -76,7 +75,10 @@ Result<KernelCalibration> carried_calibration(const Catalog& catalog,
                                               const Accelerator& accelerator) {
   ORRERY_TRY(KernelCalibration out, calibration_of(catalog, relative.like));
   ORRERY_TRY(const Accelerator from, load_accelerator(catalog, relative.like));
-  if (from.architecture != accelerator.architecture) return out;
+  if (from.architecture != accelerator.architecture ||
+      std::abs(ratio_of_rates(from, accelerator, "bf16") - 1) < kSameRate) {
+    return out;
+  }
   for (GemmParameters& g : out.gemm) carry(g, from, accelerator);
   for (AttentionParameters& a : out.attention) carry(a, from, accelerator);
 

@@ -17,8 +17,9 @@
 // peak of Hopper: Luo et al., arXiv 2402.13499 s.4. Measured attention that the equation meets:
 // validation/kernels/attention-elsewhere-published.csv.
 //
-// Not carried: memory fractions, the path of a processor to memory, fixed times, and anything from
-// one architecture to another.
+// Processors whose matrix units have the same rate, within a tenth, take the relative's figures as
+// they are. Not carried: memory fractions, the path of a processor to memory, fixed times, and
+// anything from one architecture to another.
 #pragma once
 
 #include "catalog/catalog.h"

@@ -117,15 +117,18 @@ TEST(CarriedCalibration, MeetsProductsThatWereMeasuredOnL20) {
   EXPECT_LT(rate(uncarried(a)), 75);  // throttled as an L40S of three times the rate
 }
 
-// At the same rates nothing changes, and no fraction leaves 0 to 1.
+// At the same rates nothing changes (40 GB of A100, B300 beside B200), and no fraction leaves 0 to 1.
 TEST(CarriedCalibration, ChangesOnlyWhatDiffers) {
-  const Accelerator same = *load_accelerator(catalog(), "a100-40gb-sxm");
-  const KernelParameters a = *load_kernel_parameters(catalog(), same);
-  const KernelParameters b = uncarried(same);
-  const AttentionCurve& before = b.curve(AttentionKernel::flash_2, Direction::forward);
-  const AttentionCurve& after = a.curve(AttentionKernel::flash_2, Direction::forward);
-  EXPECT_DOUBLE_EQ(after.at(128).peak_fraction, before.at(128).peak_fraction);
-  EXPECT_DOUBLE_EQ(after.at(128).ramp_keys, before.at(128).ramp_keys);
+  for (const char* name : {"a100-40gb-sxm", "b300-sxm"}) {
+    const Accelerator same = *load_accelerator(catalog(), name);
+    const KernelParameters a = *load_kernel_parameters(catalog(), same);
+    const KernelParameters b = uncarried(same);
+    const AttentionCurve& before = b.curve(AttentionKernel::flash_2, Direction::forward);
+    const AttentionCurve& after = a.curve(AttentionKernel::flash_2, Direction::forward);
+    EXPECT_EQ(after.at(128).peak_fraction, before.at(128).peak_fraction);
+    EXPECT_EQ(after.at(128).ramp_keys, before.at(128).ramp_keys);
+    EXPECT_EQ(a.format(NumberFormat::bf16).ceiling, b.format(NumberFormat::bf16).ceiling);
+  }
   for (const std::string& name : catalog().names("accelerators")) {
     const Accelerator accelerator = *load_accelerator(catalog(), name);
     const KernelParameters p = *load_kernel_parameters(catalog(), accelerator);
