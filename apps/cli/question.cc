@@ -158,7 +158,7 @@ Result<std::optional<HealthyRun>> run_of(const std::string& tokens, const std::s
   options.tokens = tokens;
   options.price = price;
   ORRERY_TRY(const RunQuestion question, run_question(options, spec.forecast));
-  return healthy_run(estimate, spec.scenario.cluster.accelerator, question, catalog);
+  return healthy_run(estimate, spec.scenario.cluster, question, catalog);
 }
 
 }  // namespace orrery::cli

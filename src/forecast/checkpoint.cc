@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "forecast/each_site.h"
+
 namespace orrery {
 namespace {
 
@@ -59,21 +61,26 @@ CheckpointCost checkpoint_cost(const Model& model, const Training& training, con
                                const CheckpointPolicy& policy) {
   const Bytes a_parameter = tensor_element_size(training.precision) + optimizer_state(training);
   const auto accelerators = static_cast<double>(cluster.accelerators);
-  const auto nodes = accelerators / static_cast<double>(cluster.accelerators_per_node);
+  const auto nodes = static_cast<double>(nodes_of(cluster));
   CheckpointCost out;
   out.size = policy.size.value_or(trained_parameters(model) * a_parameter);
   out.bandwidth = policy.bandwidth.value_or(std::min(kStorageOfNode * nodes, kStorageOfAll));
   const Seconds write = out.size / out.bandwidth;
   const Bytes shard = out.size / accelerators;
-  const auto& host = cluster.accelerator.host_link.bandwidth;
-  const Seconds to_host = host ? shard / *host : write;
+  Seconds to_host;  // and to another node: of the slowest site
+  Seconds copy;
+  each_site(cluster, [&](const Cluster& part, std::int64_t) {
+    const auto& host = part.accelerator.host_link.bandwidth;
+    const auto& network = part.accelerator.scale_out_bandwidth;
+    const Seconds here = host ? shard / *host : write;
+    to_host = std::max(to_host, here);
+    copy = std::max(copy, here + (network ? shard / *network : here));
+  });
   const bool waits = policy.mode == SaveMode::blocking;
   out.storage.blocked = policy.blocked.value_or(waits ? write : to_host);
   out.storage.durable = waits ? out.storage.blocked : out.storage.blocked + write;
   out.storage.restore = out.size / policy.read_bandwidth.value_or(out.bandwidth);
   if (policy.memory) {
-    const auto& network = cluster.accelerator.scale_out_bandwidth;
-    const Seconds copy = to_host + (network ? shard / *network : to_host);
     out.memory = SaveCost{to_host, copy, copy};
   }
   return out;

@@ -6,6 +6,7 @@
 
 #include "cluster/price.h"
 #include "estimate/estimate.h"
+#include "forecast/each_site.h"
 
 namespace orrery {
 namespace {
@@ -62,24 +63,38 @@ double RunCosts::carbon_kg(Seconds wall_time) const {
   return energy(wall_time).value() / 3.6e6 * carbon.value_or(0) / 1000;
 }
 
-Result<RunCosts> run_costs(const Accelerator& accelerator, std::int64_t accelerators,
-                           const RunQuestion& question, const Catalog& catalog) {
+Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
+                           const Catalog& catalog) {
   RunCosts out;
-  out.accelerators = accelerators;
-  ORRERY_TRY(const auto price, price_of(question, accelerator.name, catalog));
-  if (price) {
-    if (price->price > kMostPrice) {
-      return fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
-    }
-    out.price_name = price->name;
-    out.price = price->price;
-  }
-  if (accelerator.power) out.power = *accelerator.power * question.pue;
+  out.accelerators = cluster.accelerators;
+  out.price = DollarsPerSecond(0);
+  out.power = Watts(0);
   out.carbon = question.carbon;
+  Result<void> sound;
+  each_site(cluster, [&](const Cluster& part, std::int64_t accelerators) {
+    const double share =
+        static_cast<double>(accelerators) / static_cast<double>(cluster.accelerators);
+    const auto price = price_of(question, part.accelerator.name, catalog);
+    if (sound && !price) sound = fail(price.error());
+    if (!sound) return;
+    if (*price && (*price)->price > kMostPrice) {
+      sound = fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
+    }
+    if (*price && out.price_name != (*price)->name) {
+      out.price_name += (out.price_name.empty() ? "" : " and ") + (*price)->name;
+    }
+    out.price =
+        *price && out.price ? std::optional(*out.price + (*price)->price * share) : std::nullopt;
+    const std::optional<Watts>& power = part.accelerator.power;
+    out.power = power && out.power ? std::optional(*out.power + *power * (question.pue * share))
+                                   : std::nullopt;
+  });
+  ORRERY_RETURN_IF_ERROR(sound);
+  if (!out.price) out.price_name.clear();
   return out;
 }
 
-Result<HealthyRun> healthy_run(const Estimate& estimate, const Accelerator& accelerator,
+Result<HealthyRun> healthy_run(const Estimate& estimate, const Cluster& cluster,
                                const RunQuestion& question, const Catalog& catalog) {
   ORRERY_RETURN_IF_ERROR(check(question));
   if (question.loss) {
@@ -91,7 +106,7 @@ Result<HealthyRun> healthy_run(const Estimate& estimate, const Accelerator& acce
                      "forecast.phases", "orrery forecast predicts each of them");
   }
   HealthyRun out;
-  ORRERY_TRY(static_cast<RunCosts&>(out), run_costs(accelerator, estimate.gpus, question, catalog));
+  ORRERY_TRY(static_cast<RunCosts&>(out), run_costs(cluster, question, catalog));
   if (question.steps) {
     out.steps = *question.steps;
   } else {

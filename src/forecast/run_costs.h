@@ -36,9 +36,10 @@ struct RunCosts {
 };
 
 // The price is the one that the question states, or the median of the catalog's prices of the
-// accelerator. Errors: an unknown price; one that is not above 0 and at most 1,000,000 $/h.
-Result<RunCosts> run_costs(const Accelerator& accelerator, std::int64_t accelerators,
-                           const RunQuestion& question, const Catalog& catalog);
+// accelerator; price and power of sites that differ are the mean over the accelerators, none where one is
+// not known. Errors: an unknown price; one that is not above 0 and at most 1,000,000 $/h.
+Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
+                           const Catalog& catalog);
 
 struct HealthyRun : RunCosts {
   std::optional<double> tokens;  // as asked; empty: steps are
@@ -48,7 +49,7 @@ struct HealthyRun : RunCosts {
 
 // The run that a question with tokens or steps describes, made of steps like the estimated one.
 // Errors: those of check() and run_costs(); a loss in place of a length; phases, whose steps differ.
-Result<HealthyRun> healthy_run(const Estimate& estimate, const Accelerator& accelerator,
+Result<HealthyRun> healthy_run(const Estimate& estimate, const Cluster& cluster,
                                const RunQuestion& question, const Catalog& catalog);
 
 }  // namespace orrery

@@ -20,10 +20,11 @@ Estimate eight_second_step() {
   return out;
 }
 
-Accelerator h100() {
-  Accelerator out;
-  out.name = "h100-sxm";
-  out.power = Watts(700);
+Cluster h100() {
+  Cluster out;
+  out.accelerators = eight_second_step().gpus;
+  out.accelerator.name = "h100-sxm";
+  out.accelerator.power = Watts(700);
   return out;
 }
 
@@ -65,14 +66,31 @@ TEST(HealthyRun, TakesTheMedianPriceOfTheCatalog) {
   const HealthyRun one = run(asked("1T", ""));
   ASSERT_TRUE(one.price);
   EXPECT_TRUE(Catalog::built_in().contains("prices", one.price_name));
-  Accelerator unknown = h100();
-  unknown.name = "no-such-accelerator";
-  unknown.power = std::nullopt;
+  Cluster unknown = h100();
+  unknown.accelerator.name = "no-such-accelerator";
+  unknown.accelerator.power = std::nullopt;
   const auto without =
       healthy_run(eight_second_step(), unknown, asked("1T", ""), Catalog::built_in());
   ASSERT_TRUE(without);
   EXPECT_FALSE(without->price);
   EXPECT_FALSE(without->power);
+}
+
+// Two thirds of the accelerators are A100 of 400 W, one third H100 of 700 W.
+TEST(HealthyRun, OfSitesThatDifferHasTheirMeanPriceAndPower) {
+  const Catalog& catalog = Catalog::built_in();
+  const auto priced = [&](const std::string& cluster) {
+    return *healthy_run(eight_second_step(), *parse_cluster(cluster, catalog), asked("1T", ""),
+                        catalog);
+  };
+  const HealthyRun both = priced("h100-sxm:256+a100-80gb-sxm:512@metro-pair");
+  const HealthyRun h100s = priced("h100-sxm:256");
+  const HealthyRun a100s = priced("a100-80gb-sxm:512");
+  EXPECT_EQ(both.accelerators, 768);
+  EXPECT_NEAR(both.cost(both.wall) / (h100s.cost(both.wall) + a100s.cost(both.wall)), 1, 1e-12);
+  EXPECT_NEAR(both.energy(both.wall) / (h100s.energy(both.wall) + a100s.energy(both.wall)), 1,
+              1e-12);
+  EXPECT_EQ(both.price_name, h100s.price_name + " and " + a100s.price_name);
 }
 
 TEST(HealthyRun, RefusesInWords) {

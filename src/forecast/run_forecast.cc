@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "forecast/each_site.h"
 #include "forecast/ettr.h"
 #include "forecast/run_loss.h"
 #include "units/grouped.h"
@@ -303,7 +304,7 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
   out.step_interval.low *= out.step_time / estimate.step_time;
   out.step_interval.high *= out.step_time / estimate.step_time;
   out.accelerators = step.cluster().accelerators;
-  out.nodes = step.cluster().accelerators / step.cluster().accelerators_per_node;
+  out.nodes = nodes_of(step.cluster());
   out.checkpoint =
       checkpoint_cost(step.model(), step.training(), step.cluster(), question.checkpoint);
   return {};
@@ -359,7 +360,11 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
     model.evaluation = question.evaluation->time;
   }
   model.nodes = out.nodes;
-  model.failure_rate = rate_of_node(out.failures, step.cluster().accelerators_per_node);
+  each_site(step.cluster(), [&](const Cluster& part, std::int64_t accelerators) {
+    const std::int64_t nodes = accelerators / part.accelerators_per_node;
+    model.failure_rate += rate_of_node(out.failures, part.accelerators_per_node) *
+                          (static_cast<double>(nodes) / static_cast<double>(out.nodes));
+  });
   model.gaps = out.failures.gaps;
   model.lemons = out.failures.lemons;
   model.node_share = node_share(out.failures);
@@ -371,6 +376,7 @@ Result<RunModel> model_of(RunForecast& out, const PredictedStep& step,
   ORRERY_TRY(model.repair, repair_of(question, out.failures));
   model.racks = question.racks.value_or(out.failures.racks);
   if (question.elastic) {
+    ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "an elastic run"));
     const Plan& plan = step.plan();
     // Ranks whose experts are divided among them leave together.
     const std::int64_t together = std::max<std::int64_t>(
@@ -443,14 +449,13 @@ void summarize(RunForecast& out, const std::vector<RunOutcome>& runs, const RunQ
   out.interruptions = run_spread_of(std::move(interruptions));
 }
 
-Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
-                       const RunQuestion& question, const Catalog& catalog) {
-  ORRERY_TRY(static_cast<RunCosts&>(out),
-             run_costs(accelerator, out.accelerators, question, catalog));
+Result<void> price_run(RunForecast& out, const Cluster& cluster, const RunQuestion& question,
+                       const Catalog& catalog) {
+  ORRERY_TRY(static_cast<RunCosts&>(out), run_costs(cluster, question, catalog));
   if (question.budget.empty()) return {};
   if (!out.price) {
-    return bad_input("a budget, and no price of " + accelerator.name, "forecast.budget",
-                     "write --price 2.95$/h");
+    return bad_input("a budget, and no price of " + accelerators_in_words(cluster),
+                     "forecast.budget", "write --price 2.95$/h");
   }
   ORRERY_TRY(out.budget, parse_budget(question.budget));
   return {};
@@ -459,13 +464,12 @@ Result<void> price_run(RunForecast& out, const Accelerator& accelerator,
 }  // namespace
 
 Result<std::optional<DollarsPerSecond>> check_run(const RunQuestion& question,
-                                                  const Accelerator& accelerator,
-                                                  const Catalog& catalog) {
+                                                  const Cluster& cluster, const Catalog& catalog) {
   ORRERY_RETURN_IF_ERROR(check(question));
   RunForecast out;
   ORRERY_RETURN_IF_ERROR(choose_facts(out, question, std::nullopt, catalog));
   ORRERY_RETURN_IF_ERROR(repair_of(question, out.failures));
-  ORRERY_RETURN_IF_ERROR(price_run(out, accelerator, question, catalog));
+  ORRERY_RETURN_IF_ERROR(price_run(out, cluster, question, catalog));
   return out.price;
 }
 
@@ -474,7 +478,6 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
                              const std::optional<FailureRates>& failures, const Catalog& catalog,
                              const ForecastWork& work) {
   ORRERY_RETURN_IF_ERROR(check(question));
-  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "a run"));
   RunForecast out;
   out.assumed = step.defaults;
   ORRERY_TRY(const Seconds taken, step_time_of(out, step, estimate, question, catalog, work));
@@ -489,7 +492,7 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
   ORRERY_TRY(const auto runs, simulate_runs(model, question.runs, question.seed, work.threads,
                                             part_of_work(work.progressed, begin, end)));
   summarize(out, runs, question);
-  ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster().accelerator, question, catalog));
+  ORRERY_RETURN_IF_ERROR(price_run(out, step.cluster(), question, catalog));
   if (out.budget) {
     const auto affordable = std::ranges::count_if(
         out.walls, [&](Seconds wall) { return out.cost(wall) <= *out.budget; });
@@ -500,6 +503,11 @@ Result<RunForecast> forecast(const PredictedStep& step, const Estimate& estimate
         knobs_of(model, runs, question.seed, work.threads, part_of_work(work.progressed, end, 1));
   }
   std::ranges::move(assumptions_of(out, question, model), std::back_inserter(out.assumed));
+  if (!step.cluster().further_sites.empty()) {
+    out.assumed.emplace_back(
+        "nodes of all sites fail and are repaired alike, by their number of accelerators, and a "
+        "node of any site replaces one of any other");
+  }
   return out;
 }
 

@@ -97,8 +97,7 @@ struct RunForecast : RunCosts {
 // What is refused before the step is known: what check() refuses, unknown names, spares without a
 // time of repair. The price of an accelerator, if there is one.
 Result<std::optional<DollarsPerSecond>> check_run(const RunQuestion& question,
-                                                  const Accelerator& accelerator,
-                                                  const Catalog& catalog);
+                                                  const Cluster& cluster, const Catalog& catalog);
 
 // How it is worked out.
 struct ForecastWork {

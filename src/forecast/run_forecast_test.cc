@@ -353,5 +353,41 @@ TEST(RunForecast, TakesTheStepThatItsDistributionSays) {
   EXPECT_EQ(asked(q)->wall.mean, predicted->wall.mean);
 }
 
+// The step is that of the estimate; a node of any site fails, so that with as many nodes of as many
+// accelerators the failures are those of a cluster whose sites are alike.
+TEST(RunForecast, OfSitesThatDifferCountsTheNodesOfAll) {
+  const Catalog& catalog = Catalog::built_in();
+  const auto step = [&](const std::string& cluster) {
+    const auto document =
+        parse_yaml("{model: llama-3.1-8b, cluster: '" + cluster +
+                       "', training: {sequence_length: 4096, global_batch: 96}, "
+                       "plan: {tp: 8, pp: 3, layers: [12, 10, 10], micro_batch: 1}}",
+                   "test");
+    return *predict(read_spec(*document, "", catalog)->scenario, catalog);
+  };
+  const PredictedStep differ = step("h100-sxm:64+a100-80gb-sxm:128@metro-pair");
+  const PredictedStep alike = step("a100-80gb-sxm:192");
+  RunQuestion q = of_tokens("100B");
+  q.runs = 100;
+  q.step.samples = 200;
+  const auto of = [&](const PredictedStep& s) {
+    return *forecast(s, estimate(s), q, std::nullopt, catalog, {.knobs = false});
+  };
+  const RunForecast mixed = of(differ);
+  EXPECT_EQ(mixed.step_time, estimate(differ).step_time);
+  EXPECT_EQ(mixed.nodes, 24);
+  EXPECT_NEAR(mixed.mean_time_to_failure / of(alike).mean_time_to_failure, 1, 1e-12);
+  q.step_at = StepOfRun::p95;
+  EXPECT_GT(of(differ).step_time, mixed.step_time);
+  q.repair = TimeLaw{.law = TimeForm::log_normal, .median = Seconds(6 * 3600), .spread = 1};
+  q.spares = 2;
+  q.elastic = ElasticQuestion{};
+  const auto elastic = forecast(differ, estimate(differ), q, std::nullopt, catalog, {});
+  ASSERT_FALSE(elastic);
+  EXPECT_NE(elastic.error().text().find("an elastic run is not modelled where sites differ"),
+            std::string::npos)
+      << elastic.error().text();
+}
+
 }  // namespace
 }  // namespace orrery

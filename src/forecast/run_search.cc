@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "forecast/each_site.h"
+
 namespace orrery {
 namespace {
 
@@ -232,9 +234,9 @@ Result<void> check_run_search(const RunSearchQuestion& q, const Scenario& scenar
   }
   RunQuestion run = q.run;
   if (!length) run.steps = 1;
-  ORRERY_TRY(const auto price, check_run(run, scenario.cluster.accelerator, catalog));
+  ORRERY_TRY(const auto price, check_run(run, scenario.cluster, catalog));
   if (!price && q.objective == RunObjective::cost) {
-    return bad_input("the catalog has no price of " + scenario.cluster.accelerator.name,
+    return bad_input("the catalog has no price of " + accelerators_in_words(scenario.cluster),
                      "forecast.price", "write --price 2.95$/h");
   }
   ORRERY_RETURN_IF_ERROR(variability_of(q.run.step, catalog));
@@ -265,7 +267,6 @@ double figure(RunObjective objective, const RankedRun& run) {
 Result<RunSearchResult> search_runs(const Scenario& scenario, const RunSearchQuestion& question,
                                     const SearchOptions& options, const Catalog& catalog) {
   ORRERY_RETURN_IF_ERROR(check_run_search(question, scenario, catalog));
-  ORRERY_RETURN_IF_ERROR(check_alike(scenario.cluster, "a run"));
   std::vector<std::int64_t> sizes = question.sizes;
   if (sizes.empty()) sizes.push_back(scenario.cluster.accelerators);
   std::ranges::sort(sizes, std::greater());

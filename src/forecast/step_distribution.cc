@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "forecast/each_site.h"
 #include "forecast/step_moments.h"
 #include "forecast/time_law.h"
 #include "parallel/random_draws.h"
@@ -165,9 +166,8 @@ std::vector<CodedStep> coded_steps(const PredictedStep& step, StepDraws draws,
 // What the samples are drawn from.
 Result<StepDraws> draws_of(const VaryingStep& work, const StepQuestion& question,
                            const Catalog& catalog) {
-  const Cluster& cluster = work.step().cluster();
-  const std::int64_t in_node = std::max<std::int64_t>(1, cluster.accelerators_per_node);
-  ORRERY_RETURN_IF_ERROR(check(question, work, (cluster.accelerators + in_node - 1) / in_node));
+  const std::int64_t nodes = std::max<std::int64_t>(1, nodes_of(work.step().cluster()));
+  ORRERY_RETURN_IF_ERROR(check(question, work, nodes));
   ORRERY_TRY(Variability variability, variability_of(question, catalog));
   return StepDraws{
       .variability = std::move(variability), .slow = question.slow, .seed = question.seed};
@@ -236,7 +236,6 @@ Result<Variability> variability_of(const StepQuestion& question, const Catalog& 
 Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,
                                            const StepQuestion& question, const Catalog& catalog,
                                            int threads, const Progressed& progressed) {
-  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "the distribution of a step"));
   const VaryingStep work(step);
   ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
   StepDistribution out;
@@ -299,13 +298,17 @@ Result<StepDistribution> step_distribution(const PredictedStep& step, const Esti
   }
   out.assumed = step.defaults;
   std::ranges::move(assumptions_of(out), std::back_inserter(out.assumed));
+  if (!step.costs.sites.empty() && step.costs.device_site.empty()) {
+    out.assumed.push_back(
+        "the replicas of every site vary as those of the slowest, which is an upper bound where "
+        "the others have time to spare");
+  }
   return out;
 }
 
 Result<StepTimes> sampled_step_times(const PredictedStep& step, Seconds predicted,
                                      const StepQuestion& question, const Catalog& catalog,
                                      int threads, const Progressed& progressed) {
-  ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "the distribution of a step"));
   const VaryingStep work(step);
   ORRERY_TRY(const StepDraws draws, draws_of(work, question, catalog));
   auto [times, scale] =

@@ -247,10 +247,9 @@ class StepSampler {
     const auto group = static_cast<double>(work_.lock_step());
     double slow_group = 0;
     double slower = 1;
-    const std::int64_t per_node = work_.step().cluster().accelerators_per_node;
     for (const SlowNodes& slow : draws_.slow) {
-      const double left =
-          static_cast<double>(slow.nodes * per_node) - group * static_cast<double>(replica);
+      const double left = static_cast<double>(slow.nodes * work_.node_size(stage)) -
+                          group * static_cast<double>(replica);
       if (slow.stage != static_cast<std::int64_t>(stage) || left <= 0) continue;
       slow_group = std::min(left, group);
       slower = slow.time;
@@ -280,9 +279,10 @@ class StepSampler {
       return out;
     }
     for (const SlowCell& c : slow_cells_) out.push_back(c.replica);
-    const std::int64_t per_node = work_.step().cluster().accelerators_per_node;
     for (const SlowNodes& slow : draws_.slow) {
-      const std::int64_t hit = (slow.nodes * per_node + work_.lock_step() - 1) / work_.lock_step();
+      const std::int64_t slowed =
+          slow.nodes * work_.node_size(static_cast<std::size_t>(slow.stage));
+      const std::int64_t hit = (slowed + work_.lock_step() - 1) / work_.lock_step();
       for (std::int64_t r = 0; r < std::min(hit, work_.replicas()); ++r) out.push_back(r);
     }
     std::ranges::sort(out);
@@ -483,12 +483,16 @@ VaryingStep::VaryingStep(const PredictedStep& step)
   }
   for (double& passes : passes_) passes = std::max(passes, 1.0);
   const RankLayout& layout = *step.costs.layout;
-  const auto leaves_node = [](const GroupShape& g) { return g.members.front() < g.size; };
-  between_nodes_[at(VaryingWork::tp)] = leaves_node(layout.tp);
-  between_nodes_[at(VaryingWork::cp)] = leaves_node(layout.cp);
-  between_nodes_[at(VaryingWork::ep)] = leaves_node(layout.ep);
-  between_nodes_[at(VaryingWork::pp)] = leaves_node(layout.pp);
-  between_nodes_[at(VaryingWork::dp)] = leaves_node(layout.world);
+  const auto see = [this](const RankLayout& seen) {
+    const auto leaves_node = [](const GroupShape& g) { return g.members.front() < g.size; };
+    between_nodes_[at(VaryingWork::tp)] |= leaves_node(seen.tp);
+    between_nodes_[at(VaryingWork::cp)] |= leaves_node(seen.cp);
+    between_nodes_[at(VaryingWork::ep)] |= leaves_node(seen.ep);
+    between_nodes_[at(VaryingWork::pp)] |= leaves_node(seen.pp);
+    between_nodes_[at(VaryingWork::dp)] |= leaves_node(seen.world);
+  };
+  see(layout);
+  for (const StepCosts& site : step.costs.sites) see(*site.layout);
   const Plan& plan = step.plan();
   const std::int64_t ranks = step.cluster().accelerators / static_cast<std::int64_t>(devices());
   lock_step_ = replicas_meet(step) && step.costs.replicated()

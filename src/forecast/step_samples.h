@@ -83,6 +83,10 @@ class VaryingStep {
   [[nodiscard]] double passes(std::size_t device) const { return passes_[device]; }
   [[nodiscard]] std::int64_t lock_step() const { return lock_step_; }  // accelerators of a stage
   [[nodiscard]] std::int64_t replicas() const { return replicas_; }
+  // Accelerators in a node of the site of a device.
+  [[nodiscard]] std::int64_t node_size(std::size_t device) const {
+    return step_->costs.at(static_cast<int>(device)).cache->context().cluster.accelerators_per_node;
+  }
   [[nodiscard]] bool between_nodes(VaryingWork kind) const {
     return between_nodes_[static_cast<std::size_t>(kind)];
   }
