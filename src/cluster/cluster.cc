@@ -181,7 +181,8 @@ Result<void> check_alike(const Cluster& cluster, std::string_view what) {
   if (cluster.further_sites.empty()) return {};
   return unsupported(std::string(what) + " is not modelled where sites differ (" +
                          name_of(cluster, 0) + " and " + name_of(cluster, 1) + ")",
-                     "cluster", "a cluster whose sites are alike; estimate and search take others");
+                     "cluster",
+                     "a cluster whose sites are alike; estimate, search and forecast take others");
 }
 
 Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {

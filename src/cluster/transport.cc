@@ -40,8 +40,8 @@ Result<void> check(const Transport& t) {
                      "what a port of a switch holds for one accelerator, such as 4 MiB");
   }
   if (!t.buffer && t.congestion != Congestion::lossless) {
-    return bad_input("congestion: " + std::string(to_text(t.congestion)) + " without a buffer",
-                     "congestion", "add `buffer`, such as 4 MiB, or leave it out");
+    return bad_input(std::string(to_text(t.congestion)) + " without a buffer", "congestion",
+                     "add `buffer`, such as 4 MiB, or leave it out");
   }
   return {};
 }
