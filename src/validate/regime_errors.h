@@ -4,7 +4,7 @@
 //
 // where r_s rows are of source s: the errors of one source lie together, so that a regime that one
 // source measured says as little as one row of each source would (n is Kish's effective size of a
-// sample in clusters whose members do not differ: Survey Sampling, 1965, s.11.7).
+// sample with weights r_s: Survey Sampling, 1965).
 //
 // Quantiles are of log(measured / predicted) at tail = (1 - level) / 2 and 1 - tail, taken so that
 // a further step lies beyond with just that probability: the (n + 1) tail-th smallest of n
