@@ -17,6 +17,7 @@
 #include "outcome/invariant.h"
 #include "outcome/printable.h"
 #include "report/drawing/html_parts.h"
+#include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
@@ -54,8 +55,11 @@ std::string page(const std::string& name) {
 std::string picture(const std::string& name) {
   const orrery::ChartSegment segment{.css_class = "a", .value = 1, .label = name, .tip = name};
   return orrery::stacked_bar_svg(std::vector{segment}) +
-         orrery::scatter_chart_svg(
-             {.name = name, .points = {{1, 1, "a", name, name}}, .x_axis = name, .y_axis = name}) +
+         orrery::plot_svg({.name = name,
+                           .x = orrery::linear_axis(name, 0, 2, 4),
+                           .y = orrery::linear_axis(name, 0, 2, 4),
+                           .curves = {},
+                           .points = {{1, 1, name, name}}}) +
          orrery::column_chart_svg({.name = name,
                                    .columns = {{name, {segment}}},
                                    .unit = name,

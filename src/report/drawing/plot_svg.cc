@@ -18,8 +18,7 @@ namespace {
 
 using svg::number;
 
-constexpr double kPlotWidth = 520;  // half a page
-constexpr double kRow = 16;         // of labels above the plot
+constexpr double kRow = 16;  // of labels above the plot
 constexpr double kWideCharacter = 7.4;
 
 double width_of(const std::string& label) { return display_width(label) * kWideCharacter; }
@@ -213,11 +212,11 @@ AxisUnit axis_unit_of(Seconds typical) {
 }
 
 std::string plot_svg(const Plot& plot) {
-  Frame f{{56, 0, kPlotWidth - 14, plot.height - 42}, plot.x, plot.y};
+  Frame f{{56, 0, plot.width - 14, plot.height - 42}, plot.x, plot.y};
   std::vector<Box> boxes;
   for (const PlotMark& mark : plot.marks) {
     const double half = width_of(mark.label) / 2;
-    const double middle = std::clamp(f.x_of(mark.at), half, kPlotWidth - half);
+    const double middle = std::clamp(f.x_of(mark.at), half, plot.width - half);
     boxes.push_back({middle - half, 0, middle + half, 0});
   }
   const std::vector<std::size_t> rows = rows_of(boxes);
@@ -225,7 +224,7 @@ std::string plot_svg(const Plot& plot) {
   const double above = 24 + kRow * static_cast<double>(most);
   f.in.top = above;
 
-  std::string out = svg::open(kPlotWidth, plot.height, plot.name);
+  std::string out = svg::open(plot.width, plot.height, plot.name);
   out += svg::text(0, 12, "axis-title", plot.y.title) + axes(f);
   Labels labels(f.in);
   std::string texts;
@@ -241,18 +240,24 @@ std::string plot_svg(const Plot& plot) {
     out += svg::line(x, y + 3, x, f.in.bottom, mark.css_class);
     texts += svg::text((boxes[i].left + boxes[i].right) / 2, y, "note halo middle", mark.label);
   }
-  if (plot.point) {
-    const double x = f.x_of(plot.point->x);
-    const double y = f.y_of(plot.point->y);
-    out +=
-        fmt::format(R"(<circle class="c-ink point" cx="{}" cy="{}" r="6" data-tip="{}"></circle>)",
-                    number(x), number(y), html_text(plot.point->tip));
+  for (const PlotPoint& point : plot.points) {
+    const double x = f.x_of(point.x);
+    const double y = f.y_of(point.y);
+    out += fmt::format(R"(<circle class="{} point" cx="{}" cy="{}" r="6" data-tip="{}"></circle>)",
+                       html_text(point.css_class), number(x), number(y), html_text(point.tip));
     labels.keep_free({x - 8, y - 8, x + 8, y + 8});
-    texts += labels.put(plot.point->label,
+  }
+  for (const PlotPoint& point : plot.points) {
+    const double x = f.x_of(point.x);
+    const double y = f.y_of(point.y);
+    if (point.label.empty()) continue;
+    texts += labels.put(point.label,
                         std::to_array<Place>({{x + 12, y + 4, ""},
                                               {x - 12, y + 4, "end"},
                                               {x, y - 14, "middle"},
-                                              {x, y + 24, "middle"}}),
+                                              {x, y + 24, "middle"},
+                                              {x + 11, y - 10, ""},
+                                              {x - 11, y + 20, "end"}}),
                         "strong halo");
   }
   for (const PlotCurve& curve : plot.curves) {
@@ -270,7 +275,7 @@ std::string tornado_svg(const Tornado& tornado) {
   constexpr double kTop = 8;
   constexpr double kRowHeight = 46;
   constexpr double kLeft = 84;  // room for the figures at the ends of bars
-  constexpr double kRight = kPlotWidth - 84;
+  constexpr double kRight = kHalfPage - 84;
   double least = 0;
   double most = 0;
   for (const TornadoRow& row : tornado.rows) {
@@ -282,7 +287,7 @@ std::string tornado_svg(const Tornado& tornado) {
   if (least == most) most = 1;
   const double bottom = kTop + kRowHeight * static_cast<double>(tornado.rows.size());
   const Frame f{{kLeft, kTop, kRight, bottom}, linear_axis(tornado.axis, least, most, 6), {}};
-  std::string out = svg::open(kPlotWidth, bottom + 42, tornado.name);
+  std::string out = svg::open(kHalfPage, bottom + 42, tornado.name);
   for (const PlotTick& tick : f.x.ticks) {
     const double x = f.x_of(tick.at);
     out += svg::line(x, kTop, x, bottom, "grid");

@@ -1,4 +1,4 @@
-// A plot of curves and areas over two axes, linear or logarithmic, as inline SVG half a page wide.
+// A plot of curves, areas and points over two axes, linear or logarithmic, as inline SVG.
 //
 // As in svg_chart.h shapes are coloured by CSS classes and all text is escaped. Labels never lie on
 // each other: those of vertical marks stand above the plot, in as many rows as they need; every
@@ -60,9 +60,12 @@ struct PlotMark {
 struct PlotPoint {
   double x = 0;
   double y = 0;
-  std::string label;
+  std::string label;  // beside it; may be empty
   std::string tip;
+  std::string css_class = "c-ink";
 };
+
+inline constexpr double kHalfPage = 520;  // the width of one of html_halves()
 
 struct Plot {
   std::string name;  // for readers who cannot see it
@@ -70,8 +73,9 @@ struct Plot {
   PlotAxis y;
   std::vector<PlotCurve> curves;  // what is outside is cut off
   std::vector<PlotMark> marks = {};
-  std::optional<PlotPoint> point = {};
+  std::vector<PlotPoint> points = {};
   double height = 300;
+  double width = kHalfPage;
 };
 std::string plot_svg(const Plot& plot);
 

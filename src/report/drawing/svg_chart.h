@@ -43,20 +43,4 @@ struct ColumnChart {
 };
 std::string column_chart_svg(const ColumnChart& chart);
 
-struct ScatterPoint {
-  double x = 0;
-  double y = 0;
-  std::string css_class;
-  std::string label;  // beside the point; may be empty
-  std::string tip;
-};
-
-struct ScatterChart {
-  std::string name;
-  std::vector<ScatterPoint> points;  // joined in this order by a line
-  std::string x_axis;
-  std::string y_axis;
-};
-std::string scatter_chart_svg(const ScatterChart& chart);
-
 }  // namespace orrery

@@ -343,10 +343,10 @@ std::string contours(const RunForecast& f, CheckpointedJob job) {
             .y = log_axis("failures of the job a day", least, most),
             .curves = {},
             .marks = {},
-            .point = PlotPoint{own, own_rate, "this run " + percent(f.ettr.mean),
-                               fmt::format("{} between checkpoints · a failure every {} · ETTR {}",
-                                           to_text(job.interval), to_text(f.mean_time_to_failure),
-                                           percent(f.ettr.mean))},
+            .points = {{own, own_rate, "this run " + percent(f.ettr.mean),
+                        fmt::format("{} between checkpoints · a failure every {} · ETTR {}",
+                                    to_text(job.interval), to_text(f.mean_time_to_failure),
+                                    percent(f.ettr.mean))}},
             .height = 400};
   std::vector<PlotCurve> over;
   for (const double ettr : {0.5, 0.7, 0.8, 0.9, 0.95}) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "estimate/step_timeline.h"
 #include "outcome/invariant.h"
@@ -12,7 +13,9 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/html_parts.h"
 #include "report/drawing/pipeline_svg.h"
+#include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
+#include "report/drawing/svg_parts.h"
 #include "report/drawing/time_chart_svg.h"
 #include "report/plans/across_sites_text.h"
 #include "report/plans/estimate_text.h"
@@ -244,20 +247,35 @@ std::string best_plans(const SearchResult& r, std::span<const HealthyRun> runs) 
   return out + "<p><code>--plan " + html_text(plan_settings(r.plans.front().plan)) + "</code></p>";
 }
 
+// From the round number below the least to that above the most, with room for labels.
+PlotAxis axis_around(std::string title, const PlotLine& line, double PlotLine::value_type::* of,
+                     int most_ticks) {
+  const auto [low, high] = std::ranges::minmax(line, {}, of);
+  const double spread = high.*of > low.*of ? high.*of - low.*of : std::max(high.*of, 1.0) * 0.1;
+  const double step = nice_step(spread * 1.1, most_ticks);
+  return linear_axis(std::move(title), std::floor((low.*of - 0.05 * spread) / step) * step,
+                     std::ceil((high.*of + 0.05 * spread) / step) * step, most_ticks);
+}
+
 std::string front(const SearchResult& r) {
-  ScatterChart chart;
-  chart.name = "step time against memory of the plans no other is better than in both";
-  chart.x_axis = "peak memory of a GPU, GiB";
-  chart.y_axis = "step time, s";
-  for (std::size_t i = 0; i < r.pareto.size(); ++i) {
-    const Estimate& e = r.pareto[i];
-    const bool end = i == 0 || i + 1 == r.pareto.size();
-    chart.points.push_back(
-        {in_gib(e.peak_memory), e.step_time.value(), "accent", end ? plan_settings(e.plan) : "",
+  using Point = PlotLine::value_type;
+  PlotLine line;
+  for (const Estimate& e : r.pareto) line.emplace_back(in_gib(e.peak_memory), e.step_time.value());
+  Plot plot{.name = "step time against memory of the plans no other is better than in both",
+            .x = axis_around("peak memory of a GPU, GiB", line, &Point::first, 8),
+            .y = axis_around("step time, s", line, &Point::second, 5),
+            .curves = {{.points = line, .css_class = "front"}},
+            .height = 320,
+            .width = svg::kWidth};
+  for (const Estimate& e : r.pareto) {
+    const bool end = &e == &r.pareto.front() || &e == &r.pareto.back();
+    plot.points.push_back(
+        {in_gib(e.peak_memory), e.step_time.value(), end ? plan_settings(e.plan) : "",
          fmt::format("{} · {} · {} · MFU {}", plan_settings(e.plan), to_text(e.step_time),
-                     gibibytes(e.peak_memory), percent(e.mfu))});
+                     gibibytes(e.peak_memory), percent(e.mfu)),
+         "c-accent"});
   }
-  return scatter_chart_svg(chart);
+  return plot_svg(plot);
 }
 
 // The ranking.

@@ -7,6 +7,7 @@
 
 #include "report/drawing/html_parts.h"
 #include "report/drawing/pipeline_svg.h"
+#include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/plans/sample_estimate.h"
 
@@ -205,10 +206,11 @@ TEST(SvgChart, PartsOfAStackedBarFillIt) {
 }
 
 TEST(SvgChart, OnePointAndNoColumnsAreCharts) {
-  ScatterChart scatter;
-  scatter.points = {{.x = 5, .y = 5, .css_class = "accent", .label = "", .tip = "t"}};
-  EXPECT_EQ(unbalanced(scatter_chart_svg(scatter)), "");
-  EXPECT_EQ(unbalanced(scatter_chart_svg({})), "");
+  Plot plot{
+      .name = "", .x = linear_axis("", 0, 10, 5), .y = linear_axis("", 0, 10, 5), .curves = {}};
+  EXPECT_EQ(unbalanced(plot_svg(plot)), "");
+  plot.points = {{.x = 5, .y = 5, .label = "", .tip = "t"}};
+  EXPECT_EQ(unbalanced(plot_svg(plot)), "");
   EXPECT_EQ(unbalanced(column_chart_svg({})), "");
 }
 
