@@ -2,27 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace orrery {
 
 Swatch swatch_of_training() { return {33, "#2f6fde", "#5b93f5"}; }
 
 Swatch swatch(Badput badput) {
-  switch (badput) {
-    case Badput::tpu_initialization:
-      return {101, "#7a6a3a", "#b8a66a"};
-    case Badput::program_startup:
-      return {214, "#f0a202", "#ffc043"};
-    case Badput::unproductive_checkpoint_save_time:
-      return {36, "#1aa083", "#3cc9aa"};
-    case Badput::unproductive_checkpoint_restore_time:
-      return {141, "#9f8ff0", "#b8a9ff"};
-    case Badput::wasted_progress_from_disruption:
-      return {208, "#f08c3a", "#ff9d4f"};
-    case Badput::infrastructure_recovery_from_disruption:
-      return {160, "#c92a2a", "#f45b5b"};
-    default:
-      return {245, "#a3acb5", "#5f6b78"};
-  }
+  static constexpr std::array<Swatch, 6> kSwatches = {{{101, "#7a6a3a", "#b8a66a"},
+                                                       {214, "#f0a202", "#ffc043"},
+                                                       {36, "#1aa083", "#3cc9aa"},
+                                                       {141, "#9f8ff0", "#b8a9ff"},
+                                                       {208, "#f08c3a", "#ff9d4f"},
+                                                       {160, "#c92a2a", "#f45b5b"}}};
+  const auto i = static_cast<std::size_t>(badput);
+  return i < kSwatches.size() ? kSwatches[i] : Swatch{245, "#a3acb5", "#5f6b78"};
 }
 
 std::string run_variables(std::string_view Swatch::* colour) {

@@ -21,6 +21,11 @@ OfWall of_wall(const RunForecast& f, const F& figure) {
           figure(f.wall.mean)};
 }
 
+template <class F>
+std::optional<OfWall> of_wall_if(bool known, const RunForecast& f, const F& figure) {
+  return known ? std::optional(of_wall(f, figure)) : std::nullopt;
+}
+
 struct QuantileRow {
   double value, low, high;
 };
@@ -230,21 +235,18 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
                    [](auto& f) { return f.price ? std::optional(f.price_name) : std::nullopt; }),
     optional_field("cost_dollars", "where there is a price",
                    [](auto& f) {
-                     return f.price ? std::optional(
-                                          of_wall(f, [&](Seconds s) { return f.cost(s).value(); }))
-                                    : std::nullopt;
+                     return of_wall_if(f.price.has_value(), f,
+                                       [&](Seconds s) { return f.cost(s).value(); });
                    }),
     optional_field("energy_joules", "where the design power is known",
                    [](auto& f) {
-                     return f.power ? std::optional(of_wall(
-                                          f, [&](Seconds s) { return f.energy(s).value(); }))
-                                    : std::nullopt;
+                     return of_wall_if(f.power.has_value(), f,
+                                       [&](Seconds s) { return f.energy(s).value(); });
                    }),
     optional_field("carbon_kg", "of CO2, where an intensity is given",
                    [](auto& f) {
-                     return f.carbon ? std::optional(
-                                           of_wall(f, [&](Seconds s) { return f.carbon_kg(s); }))
-                                     : std::nullopt;
+                     return of_wall_if(f.carbon.has_value(), f,
+                                       [&](Seconds s) { return f.carbon_kg(s); });
                    }),
     field<&RunForecast::knobs>("changes", "what would help, most first"),
     field<&RunForecast::assumed>("assumed", "sentences"));

@@ -7,6 +7,7 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
+#include "report/forecasts/distribution.h"
 #include "report/forecasts/forecast_text.h"
 #include "report/plans/plan_text.h"
 
@@ -257,12 +258,7 @@ std::string run_search_text(const RunSearchResult& r, const Subject& subject, Se
                             r.as_good == 2 ? "plan" : "plans", r.as_good == 2 ? "is" : "are")
               : ""),
       2, style);
-  out += sizes_text(r, style) + heading("Assumed", "", style);
-  std::string sentence;
-  for (const std::string& item : best.run.assumed) {
-    sentence += (sentence.empty() ? "" : " · ") + item;
-  }
-  return out + wrapped(sentence, 2, style);
+  return out + sizes_text(r, style) + assumed_text(best.run.assumed, style);
 }
 
 }  // namespace orrery

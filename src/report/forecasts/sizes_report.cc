@@ -5,6 +5,7 @@
 #include "document/results.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
+#include "report/forecasts/distribution.h"
 
 namespace orrery {
 
@@ -38,9 +39,7 @@ std::string sizes_text(const SizeAnswer& answer, const TextStyle& style) {
               fmt::format("{:.3g}", c.size.compute()), fmt::format("{:.4f}", c.size.loss),
               compact(c.critical_batch) + " tokens");
   }
-  std::string sentence;
-  for (const std::string& item : answer.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
-  return table.text(style) + heading("Assumed", "", style) + wrapped(sentence, 2, style);
+  return table.text(style) + assumed_text(answer.assumed, style);
 }
 
 }  // namespace orrery

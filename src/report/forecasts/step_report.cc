@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "document/results.h"
 #include "report/drawing/table.h"
@@ -71,25 +72,15 @@ Table quantile_table(const StepDistribution& d) {
 namespace {
 
 std::string words_for(VaryingWork kind) {
-  switch (kind) {
-    case VaryingWork::products:
-      return "products";
-    case VaryingWork::attention:
-      return "attention";
-    case VaryingWork::memory_bound:
-      return "kernels bound by memory";
-    case VaryingWork::tp:
-      return "tensor-parallel communication";
-    case VaryingWork::cp:
-      return "context-parallel communication";
-    case VaryingWork::ep:
-      return "expert-parallel communication";
-    case VaryingWork::pp:
-      return "pipeline transfers";
-    case VaryingWork::dp:
-      return "data-parallel communication";
-  }
-  return "";
+  static constexpr std::array<const char*, kVaryingWork> kWords = {"products",
+                                                                   "attention",
+                                                                   "kernels bound by memory",
+                                                                   "tensor-parallel communication",
+                                                                   "context-parallel communication",
+                                                                   "expert-parallel communication",
+                                                                   "pipeline transfers",
+                                                                   "data-parallel communication"};
+  return kWords[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "report/plans/plan_text.h"
 
 namespace orrery {
-namespace {}  // namespace
 
 const VerdictStyle& style_of(Verdict verdict) {
   static constexpr std::array<VerdictStyle, 3> kStyles = {{

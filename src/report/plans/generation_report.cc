@@ -1,6 +1,7 @@
 #include "report/plans/generation_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -35,10 +36,8 @@ std::string generation_text(const Generation& g, const TextStyle& style) {
               fmt::format("{:g}", p.times), p.once, p.time, percent(p.time / g.time));
   }
   out += "\n" + table.text(style);
-  std::string assumed;
-  for (const std::string& text : g.assumed) assumed += (assumed.empty() ? "" : " · ") + text;
-  if (!assumed.empty()) out += wrapped("assumed: " + assumed, 2, style);
-  return out;
+  if (g.assumed.empty()) return out;
+  return out + wrapped(fmt::format("assumed: {}", fmt::join(g.assumed, " · ")), 2, style);
 }
 
 std::string generation_errors_text(const GenerationErrors& errors, const TextStyle& style) {

@@ -1,6 +1,7 @@
 #include "report/plans/plan_comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -430,10 +431,7 @@ std::string plan_comparison_text(const PlanComparison& c, const TextStyle& style
 }
 
 std::string plan_comparison_html(const PlanComparison& c) {
-  std::string remarks;
-  for (const std::string& remark : remarks_of(c)) {
-    remarks += (remarks.empty() ? "" : " · ") + remark;
-  }
+  const std::string remarks = fmt::format("{}", fmt::join(remarks_of(c), " · "));
   std::string body = html_headline("comparison", title_of(c), "") +
                      html_section("Side by side", remarks, comparison_table(c).html());
   if (const Table reasons = reasons_table(c); !reasons.empty()) {
