@@ -63,7 +63,7 @@ Value merged(const Value& base, const Value& over) {
 
 struct ClaimedStep {
   Estimate estimate;
-  Bytes context;            // that context-parallel ranks send each other
+  Bytes sent;               // between context-parallel ranks or replicas, whichever are compared
   FlopsPerSecond causal{};  // of one accelerator, pairs under the mask
   double longest = 0;       // tokens
 };
@@ -75,12 +75,21 @@ Result<PredictedStep> predicted_step(const Value& specification, const std::stri
   return predict(std::move(spec.scenario), catalog);
 }
 
-Bytes sent_for_context(const StepTraffic& sent) {
+bool compares_bytes(ClaimFigure figure) {
+  return figure == ClaimFigure::context_bytes_ratio || figure == ClaimFigure::replica_bytes_ratio;
+}
+
+// What leaves an accelerator for the groups that a claim compares.
+Bytes compared_bytes(const StepTraffic& sent, ClaimFigure figure) {
   Bytes out;
   for (const AxisTraffic& axis : sent.axes) {
-    const bool context =
-        axis.axis == "head exchange" || axis.axis.find("context") != std::string::npos;
-    if (context) out += axis.by_level.front();
+    const auto is_of = [&](std::string_view word) {
+      return axis.axis.find(word) != std::string::npos;
+    };
+    const bool compared = figure == ClaimFigure::replica_bytes_ratio
+                              ? is_of("replicas")
+                              : is_of("context") || axis.axis == "head exchange";
+    if (compared) out += axis.by_level.front();
   }
   return out;
 }
@@ -115,7 +124,7 @@ Result<double> longest_sequence(Value specification, double fits, const std::str
 Result<ClaimedStep> predicted(const Value& specification, const std::string& name,
                               const Claim& claim, const Catalog& catalog) {
   ORRERY_TRY(const PredictedStep step, predicted_step(specification, name, catalog));
-  ClaimedStep out{.estimate = estimate(step), .context = Bytes(0)};
+  ClaimedStep out{.estimate = estimate(step), .sent = Bytes(0)};
   out.causal = model_flops_of_a_sequence(step, AttentionCount::causal) *
                static_cast<double>(step.training().global_batch) / out.estimate.step_time /
                out.estimate.gpus;
@@ -123,9 +132,9 @@ Result<ClaimedStep> predicted(const Value& specification, const std::string& nam
     const auto begin = static_cast<double>(step.training().sequence_length);
     ORRERY_TRY(out.longest, longest_sequence(specification, begin, name, catalog));
   }
-  if (claim.figure == ClaimFigure::context_bytes_ratio) {
+  if (compares_bytes(*claim.figure)) {
     ORRERY_TRY(const StepTraffic sent, traffic(step));
-    out.context = sent_for_context(sent);
+    out.sent = compared_bytes(sent, *claim.figure);
   }
   return out;
 }
@@ -168,14 +177,15 @@ double figure_of(ClaimFigure figure, const ClaimedStep& step, const ClaimedStep*
     case ClaimFigure::memory_ratio:
       return peak(*base) / peak(own);
     case ClaimFigure::context_bytes_ratio:
-      return than->context / step.context;
+    case ClaimFigure::replica_bytes_ratio:
+      return than->sent / step.sent;
   }
   return 0;
 }
 
 bool needs_baseline(ClaimFigure figure) {
   return figure == ClaimFigure::speedup || figure == ClaimFigure::states_ratio ||
-         figure == ClaimFigure::memory_ratio || figure == ClaimFigure::context_bytes_ratio;
+         figure == ClaimFigure::memory_ratio || compares_bytes(figure);
 }
 
 // Of a claim that is predicted: what keeps it from being judged.
@@ -188,9 +198,7 @@ Result<void> check_claim(const WrittenClaim& written, const std::string& name) {
   const bool ratio = needs_baseline(*claim.figure);
   if (ratio && !written.than) return bad_input("a ratio needs a baseline", name, "give than");
   if (!ratio && written.than) {
-    return bad_input("than is not used", name,
-                     "only ratios (speedup, states_ratio, memory_ratio, context_bytes_ratio) have "
-                     "a baseline");
+    return bad_input("than is not used", name, "only ratios have a baseline");
   }
   if (written.than && written.than->kind() != Value::Kind::map) {
     return bad_input("than is no map of fields that differ", name,

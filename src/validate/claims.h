@@ -13,6 +13,8 @@
 //     states_ratio       bytes of weights, gradients and optimizer states of the fullest rank, of
 //                        the baseline / of the specification
 //     memory_ratio       bytes of the fullest rank at its peak, likewise
+//     replica_bytes_ratio  bytes that a step sends between replicas, of the baseline / of the
+//                        specification
 //     context_bytes_ratio  bytes that a context-parallel rank sends in a step, over a link that works
 //                        in both directions those of the busier one, of the baseline / of the
 //                        specification
@@ -20,8 +22,8 @@
 // With p the prediction, c the published value and b the band, a claim holds if
 //
 //   strict        |p / c - 1| <= b
-//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio (the last three) p > 1, and
-//                 (p - 1) / (c - 1) in place of p / c, so that c has to be above 1
+//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio p > 1, and (p - 1) / (c - 1) in place of
+//                 p / c, so that c has to be above 1
 //   upper bound   p <= c (1 + b)
 //
 // Informational claims are shown and not judged.
@@ -50,7 +52,8 @@ enum class ClaimFigure {
   speedup,
   states_ratio,
   memory_ratio,
-  context_bytes_ratio
+  context_bytes_ratio,
+  replica_bytes_ratio
 };
 
 struct Claim {

@@ -18,6 +18,7 @@ std::string value_text(ClaimFigure figure, double value) {
     case ClaimFigure::states_ratio:
     case ClaimFigure::memory_ratio:
     case ClaimFigure::context_bytes_ratio:
+    case ClaimFigure::replica_bytes_ratio:
       return fmt::format("{:.2f}x", value);
     case ClaimFigure::longest:
       return fmt::format("{:.0f} K tokens", value / 1024);
