@@ -113,7 +113,8 @@ class BlockLowering {
   // context parallelism; the kernels are products and attention, bound by computing.
   [[nodiscard]] double share_lost() const {
     constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
-    const bool ring = s_.layout.cp_ring.size > 1 && !s_.plan.overlap.tensor_parallel;
+    const bool pieces = s_.plan.overlap.tensor_parallel && s_.binding.tp > 1;
+    const bool ring = s_.layout.cp_ring.size > 1 && !pieces;
     if (halved() && s_.binding.tp == 1) {
       return s_.costs.interference(CollectiveKind::all_to_all, kPiece, s_.layout.ep).compute_share;
     }
