@@ -277,6 +277,11 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
                                std::int64_t layers) {
   std::vector<Candidate> out;
   const std::int64_t pp = group.first.pp;
+  Plan degrees;
+  degrees.tp = group.first.tp;
+  degrees.cp = group.first.cp;
+  degrees.pp = pp;
+  degrees.ep = group.first.ep;
   std::vector<std::int64_t> chunk_counts = space.chunks;
   if (chunk_counts.empty()) {
     // One count for every distinct number of layers in the largest virtual stage.
@@ -322,6 +327,7 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
             c.modules = static_cast<std::uint8_t>(k % sets);
             c.zero = static_cast<std::uint8_t>(zero);
             for (std::size_t f = 0; f < combinations(space.further); ++f) {
+              if (repeats(space.further, f, degrees)) continue;
               c.further = static_cast<std::uint32_t>(f);
               out.push_back(c);
             }

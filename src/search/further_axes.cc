@@ -10,24 +10,28 @@
 namespace orrery {
 namespace {
 
-// A field, its usual values (none: they have to be given), and how it is copied and compared.
+using Degree = std::int64_t Plan::*;
+
+// A field, its usual values (none: they have to be given), the degree that has to be above 1 for it to
+// mean anything (none: it may always), and how it is copied and compared.
 struct Field {
   std::string_view name;
   std::string_view usual;
+  Degree degree;
   void (*copy)(const Plan& from, Plan& to);
   bool (*equal)(const Plan& a, const Plan& b);
 };
 
 template <auto kMember>
-constexpr Field field(std::string_view usual) {
-  return {spelling<kMember>(), usual,
+constexpr Field field(std::string_view usual, Degree degree = nullptr) {
+  return {spelling<kMember>(), usual, degree,
           [](const Plan& from, Plan& to) { to.*kMember = from.*kMember; },
           [](const Plan& a, const Plan& b) { return a.*kMember == b.*kMember; }};
 }
 
 template <auto kMember>
-constexpr Field overlap(std::string_view name) {
-  return {name, "false,true",
+constexpr Field overlap(std::string_view name, Degree degree = nullptr) {
+  return {name, "false,true", degree,
           [](const Plan& from, Plan& to) { to.overlap.*kMember = from.overlap.*kMember; },
           [](const Plan& a, const Plan& b) { return a.overlap.*kMember == b.overlap.*kMember; }};
 }
@@ -45,23 +49,23 @@ constexpr auto kFields = std::to_array<Field>({
     field<&Plan::gradient_code>("none,eight-bit,ternary"),
     field<&Plan::gradient_bucket_mib>("0,25,100"),
     field<&Plan::halves>("none,batch,sequence"),
-    field<&Plan::dispatch_format>("bf16,fp8"),
-    field<&Plan::sequence_parallel>("true,false"),
-    field<&Plan::etp>(""),
-    field<&Plan::group>(""),
-    field<&Plan::ulysses>(""),
+    field<&Plan::dispatch_format>("bf16,fp8", &Plan::ep),
+    field<&Plan::sequence_parallel>("true,false", &Plan::tp),
+    field<&Plan::etp>("", &Plan::tp),
+    field<&Plan::group>("", &Plan::pp),
+    field<&Plan::ulysses>("", &Plan::cp),
     field<&Plan::context_placement>("head-first,context-first"),
     field<&Plan::context_balance>("zigzag,striped,contiguous"),
     field<&Plan::attention>("library,unfused"),
     overlap<&Overlap::gradient_reduction>("overlap.gradient_reduction"),
     overlap<&Overlap::parameter_gather>("overlap.parameter_gather"),
-    overlap<&Overlap::tensor_parallel>("overlap.tensor_parallel"),
-    overlap<&Overlap::tensor_tiles>("overlap.tensor_tiles"),
-    overlap<&Overlap::pipeline>("overlap.pipeline"),
+    overlap<&Overlap::tensor_parallel>("overlap.tensor_parallel", &Plan::tp),
+    overlap<&Overlap::tensor_tiles>("overlap.tensor_tiles", &Plan::tp),
+    overlap<&Overlap::pipeline>("overlap.pipeline", &Plan::pp),
     overlap<&Overlap::optimizer>("overlap.optimizer"),
     overlap<&Overlap::outer>("overlap.outer"),
-    overlap<&Overlap::expert>("overlap.expert"),
-    overlap<&Overlap::expert_batches>("overlap.expert_batches"),
+    overlap<&Overlap::expert>("overlap.expert", &Plan::ep),
+    overlap<&Overlap::expert_batches>("overlap.expert_batches", &Plan::ep),
 });
 
 Result<const Field*> find(std::string_view name) {
@@ -110,6 +114,15 @@ void set_combination(const std::vector<FurtherAxis>& axes, std::size_t index, Pl
     std::ranges::find(kFields, axis.field, &Field::name)->copy(from, plan);
     index /= axis.values.size();
   }
+}
+
+bool repeats(const std::vector<FurtherAxis>& axes, std::size_t index, const Plan& degrees) {
+  for (const FurtherAxis& axis : axes) {
+    const Degree degree = std::ranges::find(kFields, axis.field, &Field::name)->degree;
+    if (degree != nullptr && degrees.*degree == 1 && index % axis.values.size() > 0) return true;
+    index /= axis.values.size();
+  }
+  return false;
 }
 
 std::string value_on(const FurtherAxis& axis, const Plan& plan) {

@@ -30,6 +30,9 @@ Result<FurtherAxis> further_axis(std::string_view text);
 std::size_t combinations(const std::vector<FurtherAxis>& axes);
 void set_combination(const std::vector<FurtherAxis>& axes, std::size_t index, Plan& plan);
 
+// Whether a combination differs from an earlier one only in fields that mean nothing with these degrees.
+bool repeats(const std::vector<FurtherAxis>& axes, std::size_t index, const Plan& degrees);
+
 // The value that a plan has on an axis, as it is written; empty if it is none of them.
 std::string value_on(const FurtherAxis& axis, const Plan& plan);
 

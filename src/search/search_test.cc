@@ -13,11 +13,13 @@
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "lower/random_plan.h"
+#include "lower/step_graph.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "search/candidate.h"
 #include "search/further_axes.h"
 #include "search/stated_space.h"
+#include "simulate/simulate.h"
 
 namespace orrery {
 namespace {
@@ -161,6 +163,44 @@ TEST(Search, EqualsExhaustiveSearchOverFurtherAxes) {
       EXPECT_EQ(std::ranges::count(found->not_searched, axis.field), 0) << axis.field;
     }
   }
+}
+
+// What a search leaves out as a repetition changes neither time nor memory.
+TEST(FurtherAxes, WhatMeansNothingChangesNothing) {
+  const auto axes = further({"dispatch_format", "sequence_parallel", "etp=1,2", "group=0,4",
+                             "ulysses=0,1", "overlap.tensor_parallel", "overlap.tensor_tiles",
+                             "overlap.pipeline", "overlap.expert", "overlap.expert_batches"});
+  std::mt19937 random(20231014);
+  std::size_t compared = 0;
+  for (int draw = 0; draw < 4000 && compared < 400; ++draw) {
+    const auto c = random_case(random);
+    if (!c) continue;
+    const auto priced = [&](const Plan& plan) {
+      CostCache cache(c->model, c->training, *cost_context(c->cluster, Catalog::built_in()));
+      const StepCosts costs = step_costs(cache, plan);
+      Candidate memory;
+      measure(costs, memory);
+      const auto step = step_graph(costs, Folding::folded);
+      return std::tuple(lower_bound(costs), memory.peak,
+                        step ? simulate(step->graph).makespan : Picoseconds(0));
+    };
+    for (const FurtherAxis& axis : axes) {
+      for (std::size_t i = 1; i < axis.values.size(); ++i) {
+        if (!repeats({axis}, i, c->plan)) continue;
+        Plan first = c->plan;
+        Plan other = c->plan;
+        set_combination({axis}, 0, first);
+        set_combination({axis}, i, other);
+        const auto valid = [&](const Plan& p) {
+          return plan_problems(c->model, c->cluster, c->training, p).empty();
+        };
+        if (!valid(first) || !valid(other)) continue;
+        ++compared;
+        EXPECT_EQ(priced(first), priced(other)) << axis.field << " " << to_text(c->plan);
+      }
+    }
+  }
+  EXPECT_GE(compared, 400U);
 }
 
 TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
