@@ -155,14 +155,9 @@ class Search {
     for (Candidate c : members_and_divided(group, space_, scenario_)) {
       if (stopped()) break;
       if (!wanted(c)) continue;
-      Plan plan = plan_of(c, space_, scenario_.plan, gpus());
-      if (!is_valid(plan)) continue;
-      plan = concrete(std::move(plan));
-      if (c.by_speed) {
-        Plan divided = plan_for(c);
-        if (divides_evenly(divided, scenario_) || !is_valid(divided)) continue;
-        plan = std::move(divided);
-      }
+      if (!is_valid(plan_of(c, space_, scenario_.plan, gpus()))) continue;
+      const Plan plan = plan_for(c);
+      if (c.by_speed && (divides_evenly(plan, scenario_) || !is_valid(plan))) continue;
       const StepCosts step = step_costs(priced_->cache, plan);
       c.bound_ps = lower_bound(step).count();
       measure(step, c);
