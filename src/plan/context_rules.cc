@@ -165,7 +165,7 @@ Reasons tile_problems(const JudgedPlan& judged) {
                         static_cast<double>(plan.cp) * static_cast<double>(plan.micro_batch);
   const auto most = static_cast<double>(std::max(plan.loss_tiles, plan.mlp_tiles));
   if (most > tokens) {
-    out.push_back(fmt::format("{:.0f} tiles of the {:.0f} tokens of a rank", most, tokens));
+    out.push_back(fmt::format("{:.0f} tiles are more than the {:.0f} tokens of a rank", most, tokens));
   }
   const auto has = [&](std::string_view name) {
     return any_operator(judged.model, [&](const Operator& op) { return op.name == name; });
