@@ -163,17 +163,7 @@ class StepBuilder {
     return builder_.intern(Operation{.kind = NodeKind::block,
                                      .category = index(Category::bubble),
                                      .name = builder_.intern(name),
-                                     .block = breakdown_index(breakdown)});
-  }
-
-  // Most runs repeat the one before; the table stays small.
-  std::uint32_t breakdown_index(const Breakdown& b) {
-    const std::size_t oldest = blocks_.size() > 8 ? blocks_.size() - 8 : 0;
-    for (std::size_t i = oldest; i < blocks_.size(); ++i) {
-      if (blocks_[i] == b) return static_cast<std::uint32_t>(i);
-    }
-    blocks_.push_back(b);
-    return static_cast<std::uint32_t>(blocks_.size() - 1);
+                                     .block = index_in(blocks_, breakdown)});
   }
 
   void advance(std::uint32_t device, NodeIndex n) {

@@ -70,9 +70,11 @@ void measure(const StepCosts& step, Candidate& candidate);
 
 // Fields of a plan that no axis of the space ranges over, but for those that no search tries.
 inline constexpr std::array<std::string_view, 17> kAxesOutsideTheSpace = {
-    "context_groups",    "context_placement", "etp",       "expert_placement", "gradient_shard",
-    "group",             "inner_ring",        "loss_tiles", "mlp_tiles",       "overlap",
-    "prefetch",          "secondary_shard",   "sequence_parallel", "shard_group", "ulysses",
+    "context_groups",    "context_placement", "etp",
+    "expert_placement",  "gradient_shard",    "group",
+    "inner_ring",        "loss_tiles",        "mlp_tiles",
+    "overlap",           "prefetch",          "secondary_shard",
+    "sequence_parallel", "shard_group",       "ulysses",
     "update_stride",     "weight_shard"};
 
 // Modules that no plan of the space can have: its plans with selective recomputation take them.

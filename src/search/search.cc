@@ -581,10 +581,6 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
     return unsupported("plans that a function judges are those of the space", "all_axes",
                        "leave it out");
   }
-  constexpr std::size_t kMostCombinations = 10'000;
-  if (combinations(space.further) > kMostCombinations) {
-    return unsupported("more than 10000 combinations of values", "--axis", "fewer axes or values");
-  }
   ORRERY_TRY(CostContext context, cost_context(scenario.cluster, catalog, scenario.software));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
   // What completed the training, which no plan changes any more.

@@ -577,12 +577,11 @@ TEST(Search, NamesTheAxesThatItDoesNotSearch) {
   space.stated = {"attention", "overlap.pipeline"};
   const auto usual = search(s, space, {}, Catalog::built_in());
   ASSERT_TRUE(usual);
-  EXPECT_EQ(
-      usual->not_searched,
-      (std::vector<std::string>{"layers", "context_groups", "context_placement", "gradient_shard",
-                                "group", "inner_ring", "loss_tiles", "mlp_tiles", "overlap",
-                                "prefetch", "secondary_shard", "sequence_parallel", "shard_group",
-                                "ulysses", "weight_shard"}));
+  EXPECT_EQ(usual->not_searched,
+            (std::vector<std::string>{
+                "layers", "context_groups", "context_placement", "gradient_shard", "group",
+                "inner_ring", "loss_tiles", "mlp_tiles", "overlap", "prefetch", "secondary_shard",
+                "sequence_parallel", "shard_group", "ulysses", "weight_shard"}));
   const auto all = search(s, space, all_axes(), Catalog::built_in());
   ASSERT_TRUE(all);
   EXPECT_EQ(all->not_searched, (std::vector<std::string>{"layers"}));

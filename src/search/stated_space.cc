@@ -1,6 +1,7 @@
 #include "search/stated_space.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "schedule/schedule.h"
@@ -59,6 +60,10 @@ Result<void> add_axes(SearchSpace& space, const std::vector<std::string>& axes) 
       return bad_input("is given twice", axis.field);
     }
     space.further.push_back(std::move(axis));
+  }
+  constexpr std::size_t kMostCombinations = 10'000;
+  if (combinations(space.further) > kMostCombinations) {
+    return unsupported("more than 10000 combinations of values", "--axis", "fewer axes or values");
   }
   return {};
 }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "graph/category.h"
 #include "units/picoseconds.h"
@@ -39,5 +42,16 @@ struct Breakdown {
   }
   bool operator==(const Breakdown&) const = default;
 };
+
+// The index of `b` in a table that has it among its last eight entries, or behind which it is added:
+// most runs repeat the one before, and the table stays small.
+inline std::uint32_t index_in(std::vector<Breakdown>& table, const Breakdown& b) {
+  const std::size_t oldest = table.size() > 8 ? table.size() - 8 : 0;
+  for (std::size_t i = oldest; i < table.size(); ++i) {
+    if (table[i] == b) return static_cast<std::uint32_t>(i);
+  }
+  table.push_back(b);
+  return static_cast<std::uint32_t>(table.size() - 1);
+}
 
 }  // namespace orrery

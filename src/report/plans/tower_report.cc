@@ -72,8 +72,8 @@ inline constexpr auto kResults<ReportedTower> = table<ReportedTower>(
 
 template <>
 inline constexpr auto kResults<ReportedTowers> = table<ReportedTowers>(
-    "towers", "Which features share a tower.", schema_version<ReportedTowers, 1>(),
-    constant<ReportedTowers>("kind", "what the document is", "towers"),
+    "towers", "Which features share a tower.", schema_version<1>(),
+    constant("kind", "what the document is", "towers"),
     field<&ReportedTowers::model>("model", "whose tables they are"),
     field<&ReportedTowers::strategy>("strategy",
                                      "whether features that are alike share a tower, or others"),
