@@ -60,6 +60,10 @@ Result<void> add_axes(SearchSpace& space, const std::vector<std::string>& axes) 
       return bad_input("is given twice", axis.field);
     }
     space.further.push_back(std::move(axis));
+    constexpr std::size_t kMostCombinations = 10'000;
+    if (combinations(space.further) > kMostCombinations) {
+      return bad_input("more than 10000 combinations of values", "", "fewer axes or values");
+    }
   }
   constexpr std::size_t kMostCombinations = 10'000;
   if (combinations(space.further) > kMostCombinations) {
