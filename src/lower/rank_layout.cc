@@ -127,9 +127,9 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   add("inner context ring", out.cp_inner, {{inner, ring_stride}});
   add("outer context ring", out.cp_outer, {{ring / inner, ring_stride * inner}});
   // As far from each other as the ring reaches, if several of its ranks are on a node.
-  const std::int64_t in_node = out.cp_ring.members.front();
-  const bool crosses = in_node > 1 && in_node < ring;
-  add("hop of the context ring", out.cp_hop, {{crosses ? 2 : 1, ring_stride * in_node}});
+  const std::int64_t ring_in_node = out.cp_ring.members.front();
+  const bool crosses = ring_in_node > 1 && ring_in_node < ring;
+  add("hop of the context ring", out.cp_hop, {{crosses ? 2 : 1, ring_stride * ring_in_node}});
   const std::int64_t node = std::max(1, out.dense_shard.members.front());
   const std::int64_t secondary = plan.secondary_shard > 0 ? plan.secondary_shard
                                  : shard % node == 0      ? node
