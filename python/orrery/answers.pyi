@@ -171,6 +171,10 @@ class Plan(Record):
     """ranks that share one sharded copy (HSDP); 0: all"""
     prefetch: int
     """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
+    gradient_shard: int
+    """of these, ranks that share gradients (ZeRO 2, 3); 0: as many"""
+    weight_shard: int
+    """ranks that share weights (ZeRO 3); 0: as many"""
     offload_optimizer: Literal["none", "cpu", "nvme"]
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"]
@@ -199,7 +203,7 @@ class Plan(Record):
     """MiB of gradients that are reduced at once; 0: a layer's"""
     halves: Literal["none", "batch", "sequence"]
     """halves of a microbatch that take turns"""
-    recompute: Literal["none", "selective", "alternate", "full"]
+    recompute: Literal["none", "selective", "alternate", "full", "optimal"]
     """activations computed again in the backward"""
     recompute_modules: Records[str]
     """with selective: parts of a layer; none stated: core_attn"""
@@ -1515,6 +1519,10 @@ class ImportPlan(Record):
     """ranks that share one sharded copy (HSDP); 0: all"""
     prefetch: int | None
     """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
+    gradient_shard: int | None
+    """of these, ranks that share gradients (ZeRO 2, 3); 0: as many"""
+    weight_shard: int | None
+    """ranks that share weights (ZeRO 3); 0: as many"""
     offload_optimizer: Literal["none", "cpu", "nvme"] | None
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"] | None
@@ -1543,7 +1551,7 @@ class ImportPlan(Record):
     """MiB of gradients that are reduced at once; 0: a layer's"""
     halves: Literal["none", "batch", "sequence"] | None
     """halves of a microbatch that take turns"""
-    recompute: Literal["none", "selective", "alternate", "full"] | None
+    recompute: Literal["none", "selective", "alternate", "full", "optimal"] | None
     """activations computed again in the backward"""
     recompute_modules: Records[str] | None
     """with selective: parts of a layer; none stated: core_attn"""
