@@ -64,7 +64,7 @@ TEST_P(PredictedWhatIf, OnItsOwnClusterIsTheStep) {
   EXPECT_EQ(answer->after, answer->before);
 }
 
-// The two differ by 0.2 to 1.0 %, the most under ZeRO 3, which communicates most beside computing:
+// The two differ by 0.2 to 1.7 %, the most under ZeRO 3, which communicates most beside computing:
 // what computing loses by that stays as on the first cluster. They differ by 3.0 % where the
 // schedule orders passes by their times.
 TEST_P(PredictedWhatIf, OnAnotherClusterIsAboutTheStepEstimatedThere) {
@@ -74,7 +74,7 @@ TEST_P(PredictedWhatIf, OnAnotherClusterIsAboutTheStepEstimatedThere) {
   EXPECT_LT(answer->after, answer->before);
   const bool ordered_by_times =
       std::string_view(GetParam()).find("vocab") != std::string_view::npos;
-  EXPECT_NEAR(answer->after / estimated, 1, ordered_by_times ? 0.035 : 0.015);
+  EXPECT_NEAR(answer->after / estimated, 1, ordered_by_times ? 0.035 : 0.02);
 }
 
 INSTANTIATE_TEST_SUITE_P(, PredictedWhatIf,

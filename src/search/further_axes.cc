@@ -52,7 +52,7 @@ constexpr auto kFields = std::to_array<Field>({
     field<&Plan::dispatch_format>("bf16,fp8", &Plan::ep),
     field<&Plan::sequence_parallel>("true,false", &Plan::tp),
     field<&Plan::etp>("", &Plan::tp),
-    field<&Plan::group>("", &Plan::pp),
+    field<&Plan::group>(""),
     field<&Plan::ulysses>("", &Plan::cp),
     field<&Plan::context_placement>("head-first,context-first"),
     field<&Plan::context_balance>("zigzag,striped,contiguous"),
