@@ -16,7 +16,7 @@
 namespace orrery {
 
 inline bool switches_dimension(const Operator& op, const Plan& plan) {
-  return op.turns && plan.cp > 1 && plan.context_parallel == ContextParallel::dimension_switch;
+  return op.turns && switches_dimension(plan);
 }
 
 }  // namespace orrery

@@ -84,7 +84,7 @@ RankLayout rank_layout(const Plan& plan, const Cluster& cluster, std::int64_t fi
   }
 
   const std::int64_t dense = plan.dp * plan.cp;
-  const std::int64_t shard = plan.shard_group > 0 ? plan.shard_group : dense;
+  const std::int64_t shard = state_shard(plan);
   const std::int64_t etp = plan.etp == 0 ? 1 : plan.etp;
   const std::int64_t expert = plan.tp * dense / (etp * plan.ep);
   // Of the replicas of an expert, those that share its state; where copies of the model take local

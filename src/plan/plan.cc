@@ -335,13 +335,17 @@ std::int64_t degree(const Plan& plan, MeshAxis axis) {
   return 1;
 }
 
+bool switches_dimension(const Plan& plan) {
+  return plan.cp > 1 && plan.context_parallel == ContextParallel::dimension_switch;
+}
+
 std::int64_t head_ranks(const Plan& plan) {
   if (plan.context_parallel == ContextParallel::all_to_all) return plan.cp;
   return std::max<std::int64_t>(1, plan.ulysses);
 }
 
 std::int64_t ring_ranks(const Plan& plan) {
-  if (plan.context_parallel == ContextParallel::dimension_switch) return 1;
+  if (switches_dimension(plan)) return 1;
   return plan.cp / head_ranks(plan);
 }
 

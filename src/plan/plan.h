@@ -229,6 +229,9 @@ inline bool waits_for_norm(const Plan& plan) {
 // Ranks along an axis; 1 along ep, whose ranks are taken from the other axes.
 std::int64_t degree(const Plan& plan, MeshAxis axis);
 
+// Whether ranks exchange whole activations where layers change the dimension that they attend along
+// (lower/dimension_switch.h).
+bool switches_dimension(const Plan& plan);
 // Of the context-parallel ranks those that exchange heads among each other, and those that pass
 // each other keys and values: cp is their product.
 std::int64_t head_ranks(const Plan& plan);

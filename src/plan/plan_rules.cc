@@ -409,8 +409,7 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       .etp = expert_tensor_degree(plan),
       .sequence_parallel = plan.tp > 1 && plan.sequence_parallel,
       .head_ranks = head_ranks(plan),
-      .switches_dimension =
-          plan.cp > 1 && plan.context_parallel == ContextParallel::dimension_switch,
+      .switches_dimension = switches_dimension(plan),
       .sequence_length = training.sequence_length,
       .ranks = cluster.accelerators,
       .micro_batch = plan.micro_batch,

@@ -191,7 +191,7 @@ Reasons compression_problems(const JudgedPlan& judged) {
   sharded(plan.quantized_weights, "quantized_weights");
   sharded(plan.quantized_gradients, "quantized_gradients");
   sharded(plan.secondary_shard > 0, "secondary_shard");
-  const std::int64_t shard = plan.shard_group > 0 ? plan.shard_group : plan.dp * plan.cp;
+  const std::int64_t shard = state_shard(plan);
   if (plan.secondary_shard > 0 &&
       (shard % plan.secondary_shard != 0 || !nests(plan, Axes::replicas, plan.secondary_shard))) {
     out.push_back(
