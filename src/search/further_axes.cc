@@ -39,7 +39,8 @@ constexpr Field overlap(std::string_view name, Degree degree = nullptr) {
 constexpr auto kFields = std::to_array<Field>({
     field<&Plan::offload_optimizer>("none,cpu,nvme"),
     field<&Plan::offload_parameters>("none,cpu,nvme"),
-    field<&Plan::offload_activations>("false,true"),
+    field<&Plan::offload_activations>("none,cpu,nvme"),
+    field<&Plan::offload_share>("0.5,0.75,1"),
     field<&Plan::quantized_weights>("false,true"),
     field<&Plan::quantized_gradients>("false,true"),
     field<&Plan::secondary_shard>(""),
@@ -66,18 +67,45 @@ constexpr auto kFields = std::to_array<Field>({
     overlap<&Overlap::outer>("overlap.outer"),
     overlap<&Overlap::expert>("overlap.expert", &Plan::ep),
     overlap<&Overlap::expert_batches>("overlap.expert_batches", &Plan::ep),
+    overlap<&Overlap::host_update>("overlap.host_update"),
 });
+
+// What every search varies, and what --all-axes alone does.
+constexpr std::array<std::string_view, 18> kSearched = {
+    "tp",     "cp",        "context_parallel", "pp",        "dp",
+    "ep",     "dispatch",  "table_sharding",   "towers",    "codec",
+    "chunks", "schedule",  "micro_batch",      "recompute", "recompute_modules",
+    "zero",   "placement", "recompute_layers"};
+constexpr std::array<std::string_view, 9> kInAllAxes = {
+    "expert_placement", "prefetch",       "inner_ring",   "context_groups", "loss_tiles",
+    "mlp_tiles",        "gradient_shard", "weight_shard", "update_stride"};
 
 Result<const Field*> find(std::string_view name) {
   const auto found = std::ranges::find(kFields, name, &Field::name);
   if (found != kFields.end()) return &*found;
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (std::ranges::find(kSearched, name) != kSearched.end()) {
+    return bad_input(quoted + " is searched without --axis; state it with --plan to keep it fixed",
+                     "");
+  }
+  if (std::ranges::find(kInAllAxes, name) != kInAllAxes.end()) {
+    return bad_input(quoted + " is varied by --all-axes", "");
+  }
   std::vector<std::string> names;
   for (const Field& f : kFields) names.emplace_back(f.name);
-  return bad_input("'" + std::string(name) + "' is no field that a search can be asked to vary", "",
+  return bad_input(quoted + " is no field that a search can be asked to vary", "",
                    name_hint(name, names));
 }
 
 }  // namespace
+
+std::vector<std::string> fields_with_usual_values() {
+  std::vector<std::string> out;
+  for (const Field& f : kFields) {
+    if (!f.usual.empty()) out.emplace_back(f.name);
+  }
+  return out;
+}
 
 Result<FurtherAxis> further_axis(std::string_view text) {
   const std::size_t equals = std::min(text.find('='), text.size());

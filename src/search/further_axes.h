@@ -25,6 +25,8 @@ struct FurtherAxis {
 // Of "gradient_code", with its usual values, or "local_steps=1,100". Errors: a field that is none of
 // these or an axis anyway, values that it does not take, one given twice.
 Result<FurtherAxis> further_axis(std::string_view text);
+// Those that need not be given values.
+std::vector<std::string> fields_with_usual_values();
 
 // How many combinations of values there are. Sets one of them in a plan.
 std::size_t combinations(const std::vector<FurtherAxis>& axes);

@@ -116,12 +116,37 @@ TEST(FurtherAxes, WhatMeansNothingChangesNothing) {
   EXPECT_GE(compared, 400U);
 }
 
+TEST(FurtherAxes, TakeTheirUsualValues) {
+  for (const std::string& field : fields_with_usual_values()) {
+    const auto axis = further_axis(field);
+    ASSERT_TRUE(axis) << axis.error().text();
+    EXPECT_GE(axis->values.size(), 2U) << field;
+  }
+}
+
+// A field of a plan is searched, varied by --all-axes or varied if asked for, or it is one of a few.
+TEST(FurtherAxes, KnowEveryFieldOfAPlan) {
+  std::vector<std::string> unknown;
+  const Description& plan = fields_of(static_cast<const Plan*>(nullptr)).description();
+  for (const FieldDescription& field : plan.fields) {
+    const auto axis = further_axis(field.key);
+    if (!axis && axis.error().text().find("is no field") != std::string::npos) {
+      unknown.emplace_back(field.key);
+    }
+  }
+  EXPECT_EQ(unknown, (std::vector<std::string>{"redundant_experts", "layers", "site_microbatches",
+                                               "quadratic", "overlap"}));
+}
+
 TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
   const auto error = [](const char* text) { return further_axis(text).error().text(); };
   EXPECT_EQ(error("local_steps"), "local_steps: needs values (write such as local_steps=1,8)");
   EXPECT_EQ(error("gradient_code=none,none"), "gradient_code: has the value none twice");
   EXPECT_NE(error("gradient_cod").find("gradient_code"), std::string::npos);
-  EXPECT_NE(error("tp=1,2").find("no field that a search can be asked to vary"), std::string::npos);
+  EXPECT_EQ(error("zero=1,2"),
+            "'zero' is searched without --axis; state it with --plan to keep it fixed");
+  EXPECT_EQ(error("expert_placement"), "'expert_placement' is varied by --all-axes");
+  EXPECT_NE(error("layers").find("no field that a search can be asked to vary"), std::string::npos);
   EXPECT_NE(error("averaging=rings").find("ring"), std::string::npos);
   EXPECT_FALSE(further_axis("local_steps=1,,2"));
   EXPECT_FALSE(further_axis("local_steps=1,2,local_steps=3"));
