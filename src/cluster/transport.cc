@@ -14,8 +14,8 @@ const Fields<Transport>& fields_of(const Transport*) {
           .optional<&Transport::window>("under way in one stream at most; absent: no limit")
           .optional<&Transport::recovery>("what a sender does about lost packets")
           .optional<&Transport::buffer>(
-              "of a port of a switch, for one accelerator; absent: as much as is needed")
-          .optional<&Transport::congestion>("what a port does whose buffer is full");
+              "bytes that a switch port can hold for one accelerator; absent: as many as needed")
+          .optional<&Transport::congestion>("what a port does when its buffer is full");
   return table;
 }
 

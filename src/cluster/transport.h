@@ -15,10 +15,12 @@
 //
 // With a buffer of B bytes in the port on the way (of one accelerator's part of it), D = rate * rtt:
 //
-//   lossless     a full port stops the one before it: rate <= B / rtt, for it must take what is under way
-//                meanwhile (credits: Kung and Morris, IEEE Network 9(2), 1995; PFC: IEEE 802.1Qbb)
-//   ecn, drop    all windows together grow to w D and fall to v D; the link idles while they are below D:
-//                  u = (w^2 - v^2) / (2 (1 - v) + w^2 - 1),  if v < 1
+//   lossless     a port that is full tells the port before it to stop. Until that takes effect it must
+//                still hold what is under way, so that rate <= B / rtt (credits: Kung and Morris, IEEE
+//                Network 9(2), 1995; PFC: IEEE 802.1Qbb)
+//   ecn, drop    the windows of all streams together grow to w D and then fall to v D. While they are
+//                below D the link is partly idle, so that rate = u * offered rate, with
+//                  u = (w^2 - v^2) / (2 (1 - v) + w^2 - 1) if v < 1, else 1
 //                drop: w D = D + B, v = w / 2, so that u is 3/4 without a buffer and 1 from B = D on
 //                (Appenzeller et al., SIGCOMM 2004, section 2). ecn, with m = streams * packet and B the
 //                threshold of marking: w D = D + B + m, (w - v) D = sqrt(2 m (D + B)) / 2, so that u is 1

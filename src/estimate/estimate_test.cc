@@ -194,7 +194,8 @@ TEST(Estimate, AnInvalidPlanGetsAllItsReasons) {
   EXPECT_THAT(e.error().text(), testing::HasSubstr("do not divide the sequence of 8190 tokens"));
   EXPECT_THAT(e.error().text(), testing::HasSubstr("; ep 2 needs experts"));
   EXPECT_THAT(e.error().text(),
-              testing::HasSubstr("; recompute_layers 3 needs recompute=full or selective"));
+              testing::HasSubstr("; recompute_layers 3 needs recompute=full, selective or "
+                                 "alternate"));
 }
 
 TEST(Estimate, EveryFigureHasADerivationWithASource) {

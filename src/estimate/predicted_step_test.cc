@@ -223,7 +223,8 @@ TEST(PredictedStep, RefusesWithAllReasonsAtOnce) {
       step.error().message,
       testing::AllOf(testing::HasSubstr("do not divide the sequence of 8190 tokens"),
                      testing::HasSubstr("; ep 2 needs experts"),
-                     testing::HasSubstr("; recompute_layers 3 needs recompute=full or selective")));
+                     testing::HasSubstr("; recompute_layers 3 needs recompute=full, selective or "
+                                        "alternate")));
 }
 
 TEST(PredictedStep, RefusesAStepThatIsTooLongToSimulate) {

@@ -133,15 +133,17 @@ class Strategies {
     if (plan_.loss_tiles == 1 && plan_.mlp_tiles == 1) return;
     const double tokens = static_cast<double>(step_.training().sequence_length) /
                           static_cast<double>(plan_.cp) * static_cast<double>(plan_.micro_batch);
-    out_.push_back({"sequence_tiles",
-                    "logits and their gradients, and what is as wide as the feed-forward part, "
-                    "exist for tokens of a rank / tiles; the feed-forward part runs forward again",
-                    fmt::format("{:.0f} tokens, {} tiles of the loss, {} of the feed-forward part",
-                                tokens, plan_.loss_tiles, plan_.mlp_tiles),
-                    fmt::format("{:.0f} and {:.0f} tokens at once",
-                                tokens / static_cast<double>(plan_.loss_tiles),
-                                tokens / static_cast<double>(plan_.mlp_tiles)),
-                    "arXiv 2506.13996 s.3.1; lower/sequence_tiles.h"});
+    out_.push_back(
+        {"sequence_tiles",
+         "logits, their gradients and the wide activations of the feed-forward part exist "
+         "for (tokens of a rank / tiles) tokens at a time; the backward computes the "
+         "feed-forward part again",
+         fmt::format("{:.0f} tokens, {} tiles of the loss, {} of the feed-forward part", tokens,
+                     plan_.loss_tiles, plan_.mlp_tiles),
+         fmt::format("{:.0f} and {:.0f} tokens at once",
+                     tokens / static_cast<double>(plan_.loss_tiles),
+                     tokens / static_cast<double>(plan_.mlp_tiles)),
+         "arXiv 2506.13996 s.3.1; lower/sequence_tiles.h"});
   }
 
   void unequal_shards() {
@@ -202,10 +204,10 @@ class Strategies {
     }
     out_.push_back(
         {"coded_gradients",
-         "of a layer: gradients are added up in the node, c bytes of each travel to the "
-         "node that adds it up, c' of the sum back unless shards stay; eight-bit c = c' = "
-         "1; ternary c = log2(3) / 8, c' = log2(2 nodes + 1) / 8; in one node all travel "
-         "so",
+         "of a layer: gradients are added up in the node, c bytes of each travel to the node that "
+         "adds it up; the node sends c' bytes of the sum back, unless ZeRO keeps it as shards; "
+         "eight-bit c = c' = 1; ternary c = log2(3) / 8, c' = log2(2 nodes + 1) / 8; within one "
+         "node the ranks do the same",
          fmt::format("{}, {:.4g} gradients of {:.0f} B, {} ranks", to_text(plan_.gradient_code),
                      block.trained.all(), step_.costs.gradient_bytes,
                      step_.costs.layout->dense_shard.size),
@@ -324,11 +326,11 @@ std::string learning_note(const Plan& plan) {
     add("how many more steps a model needs whose copies average with neighbours alone is not "
         "predicted: arXiv 2410.11998 reports the loss of synchronous training at equal steps");
   } else if (plan.quadratic.steps > 0) {
-    add(fmt::format(
-        "the step is the mean over a run in which copies average every {:.3g} steps; "
-        "how many steps a model needs that way is not predicted: arXiv 2310.14423 "
-        "reports 0.8 to 1.2 points more accuracy of ViT-B at equal steps",
-        mean_local_steps(plan)));
+    add(
+        fmt::format("the step is the mean over a run in which copies average every {:.3g} steps; "
+                    "how many steps a model needs that way is not predicted: arXiv 2310.14423 "
+                    "reports 0.8 to 1.2 points more accuracy of ViT-B at equal steps",
+                    mean_local_steps(plan)));
   } else if (plan.local_steps > 1) {
     add(fmt::format(
         "the step is the mean of {} local ones and their average; how many more steps a model "

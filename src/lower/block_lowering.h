@@ -479,8 +479,8 @@ class BlockLowering {
     }
   }
 
-  // Filled up to the multiple that the software's kernels want: of rows that end anywhere, half of
-  // it more.
+  // Rows of one expert's product. Kernels fill them up to a multiple; since the number of rows is
+  // arbitrary, that adds half a multiple on average.
   [[nodiscard]] double rows_of_expert(const Operator& op) const {
     const auto multiple = static_cast<double>(s_.costs.software.expert_row_multiple);
     return extent(op.m) / std::max(1.0, extent(op.groups)) + (multiple - 1) / 2;

@@ -36,8 +36,8 @@ void BlockLowering::carry_states(PassBuilder& out, const Operator& op, Category 
     if (heads == 1) return {};
     return {{name, tokens * columns / s_.binding.tp}};
   };
-  const auto inputs = exchanged("all-to-all of what a state reads", carried.columns_in);
-  const auto outputs = exchanged("all-to-all of what it returns", carried.columns_out);
+  const auto inputs = exchanged("all-to-all of state inputs", carried.columns_in);
+  const auto outputs = exchanged("all-to-all of state outputs", carried.columns_out);
   exchange(out, backward ? outputs : inputs, head_group(s_.plan), element(), category);
 
   const double pieces = s_.plan.context_balance == ContextBalance::zigzag ? 2 : 1;

@@ -61,9 +61,9 @@ class PassBuilder {
   // What the next kernel waits for, a transfer of the other half: those behind it are still under way.
   void wait_for_other_half(NodeIndex node);
 
-  // A transfer behind the last kernel of a block runs beside the next block, which waits for it where
-  // its own half, or module, does. Blocks follow each other in whole, so it is emitted at the begin of
-  // its own block instead: one transfer a block either way.
+  // A transfer that follows the last kernel of a block overlaps with the next block, which waits for
+  // it where its own half, or module, does. Since identical blocks follow each other, it is emitted at
+  // the start of its own block instead: there is still one such transfer per block.
   struct Carried {
     std::size_t ordinal = 0;  // among the transfers of the pass
     std::string_view name;
@@ -76,7 +76,7 @@ class PassBuilder {
   };
   // Those that a half still waits for, and `late`.
   [[nodiscard]] std::vector<Carried> unfinished(std::optional<NodeIndex> late) const;
-  // At the begin of a pass built anew; their transfers at its end take no time then.
+  // Call at the start of a pass that is built again; the same transfers then take no time at its end.
   void carry(std::vector<Carried> carried);
   [[nodiscard]] const std::vector<Carried>& carried() const { return carried_; }
 

@@ -77,7 +77,7 @@ struct StepCosts {
   // Where gradients or weights are shared by fewer ranks than the optimizer's states (InternEvo,
   // arXiv 2401.09149 s.4), once a step: with R_P, R_G and R_O ranks that share weights, gradients and
   // states, a reduce-scatter of g / R_G bytes of each parameter among R_O / R_G ranks, and behind the
-  // update an all-gather of w / R_P among R_O / R_P. Beside nothing.
+  // update an all-gather of w / R_P among R_O / R_P. Nothing overlaps with them.
   //
   // Copies that take local steps average, once in that many steps, what they have changed, in fp32:
   // the mean over the steps of an all-reduce of 4 bytes of each parameter a rank owns and of the

@@ -379,7 +379,7 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
 std::string not_a_step(const MeasuredRow& row, const RunConvention& convention) {
   if (row.phase == "layer") return "one transformer layer timed alone, not a training step";
   if ((row.phase == "sft" || row.phase == "lora") && !convention.packed) {
-    return "fine-tuning: how full its sequences are is not stated, and padding is not modelled";
+    return "fine-tuning: how full its sequences are is not stated";
   }
   if (!row.phase.empty() && row.phase != "pre-training" && row.phase != "sft" &&
       row.phase != "lora") {

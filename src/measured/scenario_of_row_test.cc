@@ -330,9 +330,9 @@ TEST(ScenarioOfRow, WhatVariantHoldsBesideColumnsIsSaid) {
 TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
   const std::string base = "dgxc-0032";
   EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.phase = "lora"; })),
-              HasSubstr("padding is not modelled"));
+              HasSubstr("how full its sequences are is not stated"));
   EXPECT_THAT(reason(changed(base, [](MeasuredRow& r) { r.phase = "sft"; })),
-              HasSubstr("padding is not modelled"));
+              HasSubstr("how full its sequences are is not stated"));
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.phase = "layer"; })),
             "one transformer layer timed alone, not a training step");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "pipemare"; })),

@@ -230,7 +230,7 @@ struct Operator {
   bool in_attention_core = false;
   // Counted in model FLOPs: every matrix product, the router's included, and attention.
   bool counts_in_model_flops = true;
-  // Behind it attention goes along another dimension of the sequence than before: in a video, from
+  // After this operator, attention runs along another dimension of the sequence: in a video, from
   // positions of a frame to frames of a position, or back.
   bool turns = false;
   // Its weights are not trained: their gradient is not computed, nor are inputs kept for it.

@@ -43,11 +43,9 @@ void ring_problems(const JudgedPlan& judged, Reasons& out) {
     if (plan.context_parallel != ContextParallel::ring) {
       out.push_back(fmt::format("inner_ring {} needs context_parallel=ring", plan.inner_ring));
     } else if (!divides) {
-      out.push_back(
-          fmt::format("inner_ring {} is no part of the {} ranks that pass keys and values round: "
-                      "it must divide "
-                      "them and be neither 1 nor all of them",
-                      plan.inner_ring, ring));
+      out.push_back(fmt::format(
+          "inner_ring {0} must divide the {1} ranks of the ring and be neither 1 nor {1}",
+          plan.inner_ring, ring));
     }
   }
   const bool carries =
@@ -165,7 +163,8 @@ Reasons tile_problems(const JudgedPlan& judged) {
                         static_cast<double>(plan.cp) * static_cast<double>(plan.micro_batch);
   const auto most = static_cast<double>(std::max(plan.loss_tiles, plan.mlp_tiles));
   if (most > tokens) {
-    out.push_back(fmt::format("{:.0f} tiles are more than the {:.0f} tokens of a rank", most, tokens));
+    out.push_back(
+        fmt::format("{:.0f} tiles are more than the {:.0f} tokens of a rank", most, tokens));
   }
   const auto has = [&](std::string_view name) {
     return any_operator(judged.model, [&](const Operator& op) { return op.name == name; });

@@ -22,13 +22,13 @@ constexpr double kSteepest = 16;  // exponent of a power law
 const Fields<ExpertLoad>& fields_of(const ExpertLoad*) {
   static const Fields<ExpertLoad> kTable =
       Fields<ExpertLoad>("expert load")
-          .optional<&ExpertLoad::tokens>("tokens of each expert, or their parts")
+          .optional<&ExpertLoad::tokens>("tokens of each expert; only their ratios matter")
           .optional<&ExpertLoad::file>("CSV with the columns expert and tokens")
           .optional<&ExpertLoad::power_law>("exponent by which the popularity of experts falls")
           .optional<&ExpertLoad::max_violation>(
-              "by which part the most popular expert exceeds the mean")
+              "excess of the most popular expert over the mean, as a share of the mean")
           .optional<&ExpertLoad::capacity_factor>(
-              "tokens that an expert takes at most, over the mean; 0: all")
+              "most tokens that an expert takes, as a multiple of the mean; 0: no limit")
           .optional<&ExpertLoad::padded>("experts compute their whole capacity");
   return kTable;
 }

@@ -2,14 +2,14 @@
 //
 //   expert_load: {file: loads.csv}          columns expert and tokens, experts from 0 in any order
 //   expert_load: {tokens: [120, 80, ...]}   the same, written out
-//   expert_load: {power_law: 0.5}           the i-th most popular expert gets a part like i^-0.5
+//   expert_load: {power_law: 0.5}           the i-th most popular expert gets a share proportional to
+//                                           i^-0.5
 //   expert_load: {max_violation: 0.04}      the most popular one gets 1.04 times the mean (MaxVio of
 //                                           arXiv 2408.15664 s.4.1)
 //
 // With `capacity_factor` an expert takes at most so many times the mean of each rank's tokens, and
-// the others are dropped (GShard, arXiv 2006.16668 s.2.2; Switch, arXiv 2101.03961 s.2.2); if
-// `padded`, it computes as many, whatever it gets. What follows for the ranks:
-// lower/expert_balance.h.
+// the others are dropped (GShard, arXiv 2006.16668 s.2.2; Switch, arXiv 2101.03961 s.2.2);
+// with `padded` it always computes that many. What follows for the ranks: lower/expert_balance.h.
 #pragma once
 
 #include <cstdint>

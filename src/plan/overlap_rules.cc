@@ -115,10 +115,10 @@ Reasons reduction_problems(const JudgedPlan& judged) {
   }
   if (plan.gradient_bucket_mib == 0) return out;
   if (plan.zero > 1 || !plan.overlap.gradient_reduction) {
-    out.push_back(fmt::format(
-        "gradient_bucket_mib {} is about gradients that are reduced once a step beside the "
-        "backward: it needs zero 0 or 1 and overlap.gradient_reduction; this is zero {}",
-        plan.gradient_bucket_mib, plan.zero));
+    out.push_back(
+        fmt::format("gradient_bucket_mib {} needs zero=0 or 1 and overlap.gradient_reduction=on; "
+                    "this is zero {}",
+                    plan.gradient_bucket_mib, plan.zero));
   }
   return out;
 }

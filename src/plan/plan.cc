@@ -34,8 +34,8 @@ const Fields<QuadraticRule>& fields_of(const QuadraticRule*) {
   static const Fields<QuadraticRule> kTable =
       Fields<QuadraticRule>("quadratic rule")
           .optional<&QuadraticRule::alpha>("local steps = (alpha / learning rate)^2")
-          .optional<&QuadraticRule::learning_rate>("at the peak, from which it falls by a cosine")
-          .optional<&QuadraticRule::steps>("of the run; 0: no rule");
+          .optional<&QuadraticRule::learning_rate>("peak learning rate, which a cosine lowers to 0")
+          .optional<&QuadraticRule::steps>("steps of the whole run; 0: no rule");
   return kTable;
 }
 
@@ -60,7 +60,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::context_balance>("which tokens of a row a context-parallel rank has")
           .optional<&Plan::context_placement>(
               "which context-parallel group is on neighbouring ranks")
-          .optional<&Plan::inner_ring>("ranks of an inner ring of a ring; 0: one ring")
+          .optional<&Plan::inner_ring>(
+              "ranks of an inner ring, where the ring is divided; 0: it is not")
           .optional<&Plan::context_groups>("how many context-parallel ranks share a row")
           .optional<&Plan::loss_tiles>("pieces of a rank's tokens that the loss works through")
           .optional<&Plan::mlp_tiles>(
@@ -78,25 +79,30 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::prefetch>(
               "blocks whose weights are gathered ahead of the one that runs (ZeRO 3)")
           .optional<&Plan::gradient_shard>(
-              "of these, ranks that share gradients (ZeRO 2, 3); 0: as many")
-          .optional<&Plan::weight_shard>("ranks that share weights (ZeRO 3); 0: as many")
+              "ranks that share gradients (ZeRO 2, 3); 0: those that share the optimizer's states")
+          .optional<&Plan::weight_shard>(
+              "ranks that share weights (ZeRO 3); 0: those that share the optimizer's states")
           .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
           .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
           .optional<&Plan::offload_activations>("where activations wait for their backward")
-          .optional<&Plan::offload_share>("part of the optimizer's states that lies outside")
+          .optional<&Plan::offload_share>(
+              "share of the optimizer's states that lies in host memory or on storage")
           .optional<&Plan::update_stride>(
-              "every so many-th part of what lies outside is updated on the device; 0: none")
+              "the device updates one of every so many parts of the offloaded states; 0: none")
           .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
           .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
           .optional<&Plan::secondary_shard>(
               "ranks that share a second copy of weights for the backward (ZeRO++); 0: none")
           .optional<&Plan::local_steps>("steps after which copies of the model average (DiLoCo)")
-          .optional<&Plan::quadratic>("local steps that become more as the learning rate falls")
-          .optional<&Plan::averaging>("with which of the others a copy averages")
-          .optional<&Plan::gradient_code>("what replicas send of their gradients")
+          .optional<&Plan::quadratic>(
+              "rule by which local steps increase as the learning rate falls")
+          .optional<&Plan::averaging>("the copies of the model that a copy averages with")
+          .optional<&Plan::gradient_code>("how gradients are coded when replicas exchange them")
           .optional<&Plan::gradient_bucket_mib>(
-              "MiB of gradients that are reduced at once; 0: a layer's")
-          .optional<&Plan::halves>("halves of a microbatch that take turns")
+              "size of a gradient bucket in MiB; 0: one bucket per layer")
+          .optional<&Plan::halves>(
+              "how a microbatch is cut into two halves, of which one computes while the other "
+              "communicates")
           .optional<&Plan::recompute>("activations computed again in the backward")
           .optional<&Plan::recompute_modules>(
               "with selective: parts of a layer; none stated: core_attn")

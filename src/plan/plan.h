@@ -63,8 +63,8 @@ inline constexpr char kWordSeparator<ExpertDispatch> = '-';  // "all-to-all"
 enum class GradientCode { none, eight_bit, ternary };
 template <>
 inline constexpr char kWordSeparator<GradientCode> = '-';  // "eight-bit"
-// With which of the others a copy of the model averages: with all, with its two neighbours in a
-// ring, or with one, each time another (stochastic gradient push, arXiv 1811.10792).
+// The copies that a copy of the model averages with: all of them, its two neighbours in a ring, or
+// one that changes each time (stochastic gradient push, arXiv 1811.10792).
 enum class Averaging { all, ring, one_peer };
 template <>
 inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
@@ -73,8 +73,8 @@ inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
 // sequence (ISO, arXiv 2409.11155).
 enum class Halves { none, batch, sequence };
 
-// Which experts a rank holds: neighbours by their number, or a part of the popular and of the
-// unpopular ones (lower/expert_balance.h).
+// Which experts a rank holds. `numbered`: experts with neighbouring numbers; `balanced`: the most
+// popular expert first, each on the rank with the least load so far (lower/expert_balance.h).
 enum class ExpertPlacement { numbered, balanced };
 
 // Which transfers run beside computation instead of between it.

@@ -163,6 +163,7 @@ Reasons token_dispatch(const JudgedPlan& judged) {
                 fmt::format("expert_placement={}", to_text(plan.expert_placement)));
   if (plan.redundant_experts == 0) return out;
   needs_experts(true, fmt::format("redundant_experts={}", plan.redundant_experts));
+  if (judged.model.experts == 0) return out;
   if (passes_of(judged.training.workload).backward) {
     out.push_back(fmt::format(
         "redundant_experts {}: nothing keeps copies of an expert equal in training; use workload "
@@ -171,8 +172,8 @@ Reasons token_dispatch(const JudgedPlan& judged) {
   }
   if (plan.redundant_experts % plan.ep != 0) {
     out.push_back(
-        fmt::format("redundant_experts {} are not a multiple of ep {}, of which each "
-                    "rank holds as many",
+        fmt::format("redundant_experts {} is not a multiple of ep {}: every rank holds the same "
+                    "number of copies",
                     plan.redundant_experts, plan.ep));
   }
   return out;
@@ -296,12 +297,13 @@ Reasons recomputed_layers(const JudgedPlan& judged) {
                               plan.recompute_layers, layer_count(judged.model)));
   }
   if (plan.recompute_layers > 0 && plan.recompute == Recompute::none) {
-    out.push_back(fmt::format("recompute_layers {} needs recompute=full or selective",
+    out.push_back(fmt::format("recompute_layers {} needs recompute=full, selective or alternate",
                               plan.recompute_layers));
   }
   if (plan.recompute_layers > 0 && plan.recompute == Recompute::optimal) {
-    out.push_back(fmt::format("recompute_layers {} is what recompute=optimal chooses",
-                              plan.recompute_layers));
+    out.push_back(fmt::format(
+        "recompute=optimal chooses recompute_layers itself: leave out recompute_layers={}",
+        plan.recompute_layers));
   }
   return out;
 }

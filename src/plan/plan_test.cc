@@ -285,9 +285,8 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "halves=batch hides all-reduces: with sequence_parallel=true each product waits for its own "
        "gather; write sequence_parallel=false, or overlap.tensor_parallel=on"},
       {"reductions", "llama-3-8b", "gradient_bucket_mib=25,zero=2",
-       "gradient_bucket_mib 25 is about gradients that are reduced once a step beside the "
-       "backward: "
-       "it needs zero 0 or 1 and overlap.gradient_reduction; this is zero 2"},
+       "gradient_bucket_mib 25 needs zero=0 or 1 and overlap.gradient_reduction=on; this is zero "
+       "2"},
       {"stages", "gpt-3-125m", "pp=16,tp=1,schedule=1f1b",
        "pp 16 x chunks 1 = 16 virtual stages for 12 layers: some would be empty", 2048},
       {"stated layers", "llama-3-8b", "pp=2,layers=10+10", "layers add up to 20, the model has 32"},
@@ -299,7 +298,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
       {"shard group", "llama-3-8b", "shard_group=3",
        "shard_group 3 does not divide cp 1 and dp 16 in the order of placement"},
       {"unequal shards", "llama-3-8b", "weight_shard=4",
-       "weight_shard 4 needs zero=3, with which ranks share them; this is zero 1"},
+       "weight_shard 4 needs zero=3; this is zero 1"},
       {"sequence tiles", "llama-3-8b", "mlp_tiles=4,recompute=alternate",
        "mlp_tiles and recompute=alternate exclude each other; use none, selective or full"},
       {"offload", "llama-3-8b", "offload_optimizer=cpu,offload_parameters=cpu",
@@ -311,7 +310,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "local_steps 500 needs several copies of the model: state shard_group, the ranks of one, as "
        "a part of the 16 replicas (dp x cp)"},
       {"recomputed layers", "llama-3-8b", "recompute_layers=3",
-       "recompute_layers 3 needs recompute=full or selective"},
+       "recompute_layers 3 needs recompute=full, selective or alternate"},
       {"recomputed modules", "llama-3-8b", "recompute_modules=mlp",
        "recompute_modules mlp needs recompute=selective"},
       {"placement", "llama-3-8b", "placement=tp+cp+pp",
@@ -499,9 +498,21 @@ TEST(PlanRules, HiddenCommunicationNamesWhatWorks) {
   EXPECT_EQ(problems_of("llama-3-8b", "tp=4,overlap.tensor_tiles=on"), "");
   EXPECT_EQ(problems_of("llama-3-8b", "overlap.tensor_tiles=on"),
             "overlap.tensor_tiles needs tp above 1: there is nothing to reduce");
-  EXPECT_EQ(problems_of("llama-3-8b", "zero=3,gradient_code=ternary"),
-            "gradient_code=ternary is of gradients that replicas keep; with zero 3 write "
-            "quantized_gradients=on");
+  EXPECT_EQ(
+      problems_of("llama-3-8b", "zero=3,gradient_code=ternary"),
+      "gradient_code=ternary needs zero 0, 1 or 2 and excludes quantized_gradients; with zero=3 "
+      "use quantized_gradients=on alone");
+  EXPECT_EQ(problems_of("llama-3-8b", "gradient_shard=4"),
+            "gradient_shard 4 needs zero=2 or 3; this is zero 1");
+  EXPECT_EQ(problems_of("llama-3-8b", "redundant_experts=3"),
+            "redundant_experts=3 needs experts; llama-3-8b has none");
+  EXPECT_EQ(problems_of("llama-3-8b", "recompute=optimal,recompute_layers=3"),
+            "recompute=optimal chooses recompute_layers itself: leave out recompute_layers=3");
+  EXPECT_EQ(problems_of("llama-3-8b", "cp=4,context_parallel=ring,inner_ring=3"),
+            "inner_ring 3 must divide the 4 ranks of the ring and be neither 1 nor 4");
+  EXPECT_EQ(problems_of("llama-3-8b", "offload_optimizer=cpu,offload_share=0").substr(0, 108),
+            "offload_share 0 must be above 0 and at most 1; to keep all states on the device write "
+            "offload_optimizer=none");
   EXPECT_EQ(
       problems_of("llama-3-8b", "averaging=ring"),
       "averaging=ring needs several copies of the model: state shard_group, the ranks of one, "

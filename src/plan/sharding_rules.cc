@@ -42,8 +42,8 @@ Reasons update_problems(const Plan& plan) {
   };
   if (!(plan.offload_share > 0 && plan.offload_share <= 1)) {
     out.push_back(
-        fmt::format("offload_share {} is outside 0 to 1, above 0; with all states on "
-                    "the device write offload_optimizer=none",
+        fmt::format("offload_share {} must be above 0 and at most 1; to keep all states on the "
+                    "device write offload_optimizer=none",
                     plan.offload_share));
   }
   needs_states(plan.offload_share != 1, "offload_share");
@@ -201,8 +201,8 @@ Reasons compression_problems(const JudgedPlan& judged) {
   }
   if (plan.gradient_code != GradientCode::none && (plan.zero == 3 || plan.quantized_gradients)) {
     out.push_back(
-        fmt::format("gradient_code={} is of gradients that replicas keep; with zero 3 write "
-                    "quantized_gradients=on",
+        fmt::format("gradient_code={} needs zero 0, 1 or 2 and excludes quantized_gradients; with "
+                    "zero=3 use quantized_gradients=on alone",
                     to_text(plan.gradient_code)));
   }
   if (plan.gradient_code != GradientCode::none && !plan.overlap.gradient_reduction &&
@@ -246,8 +246,8 @@ Reasons shard_problems(const JudgedPlan& judged) {
     if (ranks == 0) return;
     const std::int64_t states = state_shard(plan);
     if (plan.zero < least_zero) {
-      out.push_back(fmt::format("{} {} needs zero={}, with which ranks share them; this is zero {}",
-                                field, ranks, least_zero, plan.zero));
+      out.push_back(fmt::format("{} {} needs zero={}{}; this is zero {}", field, ranks, least_zero,
+                                least_zero < 3 ? " or 3" : "", plan.zero));
     } else if (states % ranks != 0 || !nests(plan, Axes::replicas, ranks)) {
       out.push_back(
           fmt::format("{} {} does not divide the {} ranks that share the optimizer's "
@@ -259,7 +259,7 @@ Reasons shard_problems(const JudgedPlan& judged) {
   check("weight_shard", plan.weight_shard, 3);
   if (plan.gradient_shard == 0 && plan.weight_shard == 0) return out;
   if (judged.model.experts > 0 || judged.model.tables > 0) {
-    out.push_back("weight_shard and gradient_shard are modelled of dense models; " +
+    out.push_back("weight_shard and gradient_shard are modelled for dense models only; " +
                   judged.model.name + " has experts or tables; use shard_group");
   }
   if (trains_copies_apart(plan) || plan.quantized_weights || plan.quantized_gradients ||

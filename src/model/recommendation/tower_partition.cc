@@ -267,12 +267,12 @@ Result<Similarities> similarities_of(const CommaSeparated& table) {
   }
   for (std::size_t i = 0; problems.empty() && i < n; ++i) {
     if (std::abs(out.at(i, i) - 1) > kSymmetric) {
-      problems.push_back(
-          fmt::format("{} is like itself to {}, not 1", printable(out.features[i]), out.at(i, i)));
+      problems.push_back(fmt::format("the similarity of {} to itself is {}, not 1",
+                                     printable(out.features[i]), out.at(i, i)));
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (std::abs(out.at(i, j) - out.at(j, i)) <= kSymmetric) continue;
-      problems.push_back(fmt::format("{} and {} are alike to {}, {} and {} to {}",
+      problems.push_back(fmt::format("the similarity of {} and {} is {}, that of {} and {} is {}",
                                      printable(out.features[i]), printable(out.features[j]),
                                      out.at(i, j), printable(out.features[j]),
                                      printable(out.features[i]), out.at(j, i)));
@@ -292,7 +292,7 @@ Result<TowerPartition> partition_towers(const Similarities& s, std::int64_t towe
                                         TowerStrategy strategy) {
   const std::size_t n = s.features.size();
   if (towers < 2 || towers > static_cast<std::int64_t>(n)) {
-    return bad_input(fmt::format("{} towers of {} features", towers, n), "towers",
+    return bad_input(fmt::format("{} towers cannot be made of {} features", towers, n), "towers",
                      fmt::format("2 to {}", n));
   }
   TowerPartition out;

@@ -16,8 +16,8 @@ Result<ReportedTowers> reported_towers(const Recommender& recommender,
                                        TowerStrategy strategy) {
   const std::vector<EmbeddingTable> tables = tables_of(recommender);
   if (similarities.features.size() != tables.size()) {
-    return bad_input(fmt::format("{} features, {} has {} tables", similarities.features.size(),
-                                 recommender.name, tables.size()),
+    return bad_input(fmt::format("the file has {} features, and {} has {} tables",
+                                 similarities.features.size(), recommender.name, tables.size()),
                      "similarities", "a row and a column for each table, in the model's order");
   }
   ORRERY_TRY(const TowerPartition partition, partition_towers(similarities, towers, strategy));
@@ -55,8 +55,9 @@ std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
   }
   out += table.text(style);
   out += fmt::format(
-      "\nTwo features of a tower are alike to {:.3f} in the mean, two of different towers to "
-      "{:.3f}.\nThe busiest tower looks up {:.3f} times the mean.\n",
+      "\nThe mean similarity is {:.3f} between features of one tower and {:.3f} between features "
+      "of "
+      "different towers.\nThe busiest tower has {:.3f} times the mean number of look-ups.\n",
       towers.inside, towers.across, towers.imbalance);
   return out;
 }
@@ -66,7 +67,7 @@ inline constexpr auto kResults<ReportedTower> = table<ReportedTower>(
     "tower", "Features that share a tower.",
     field<&ReportedTower::tables>("tables", "of the model, from 0"),
     field<&ReportedTower::features>("features", "their names in the file of similarities"),
-    field<&ReportedTower::width>("columns", "elements of a sample, before the tower's module"),
+    field<&ReportedTower::width>("columns", "elements per sample that enter the tower's module"),
     field<&ReportedTower::look_ups>("pooling", "look-ups of a sample"),
     field<&ReportedTower::size>("size_bytes", "of the tables, without optimizer states"));
 
