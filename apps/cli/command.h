@@ -145,7 +145,7 @@ struct TablesOptions {
   Question question;
   std::string similarities;  // of features, a CSV file; empty: none
   std::int64_t towers = 0;
-  std::string strategy = "coherent";
+  std::string strategy;  // empty: coherent
 };
 
 struct NetworkOptions {

@@ -2,6 +2,8 @@
 // which of them share a tower.
 #include "tables.h"
 
+#include <utility>
+
 #include "document/comma_separated.h"
 #include "document/value.h"
 #include "estimate/estimate.h"
@@ -27,11 +29,11 @@ void add_tables(CLI::App* app, TablesOptions& options) {
   app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
   app->add_option("--similarities", options.similarities,
                   "divide the features into towers by these: a CSV file whose header names them, "
-                  "with a row of cosines for each");
+                  "with a row of cosines for each; at most 1,000 features");
   app->add_option("--towers", options.towers, "with --similarities: how many");
   app->add_option(
       "--strategy", options.strategy,
-      "with --similarities: coherent (features that are alike share a tower) or diverse");
+      "with --similarities: coherent (default: features that are alike share a tower) or diverse");
   app->footer(
       "Examples:\n"
       "  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296\n"
@@ -50,14 +52,22 @@ Result<const Recommender*> with_tables(const Model& model) {
 Result<int> towers_command(const TablesOptions& options, const Catalog& catalog,
                            const Common& common) {
   const Question& q = options.question;
-  if (!q.cluster.empty() || !q.plan.empty()) {
-    return bad_input("the division of features into towers depends on no cluster and no plan",
-                     "--similarities", "leave out --on and --plan");
+  for (const auto& [option, value] :
+       {std::pair("--on", &q.cluster), std::pair("--plan", &q.plan),
+        std::pair("--workload", &q.workload), std::pair("--global-batch", &q.global_batch),
+        std::pair("--precision", &q.precision)}) {
+    if (value->empty()) continue;
+    return bad_input("the division of features into towers does not depend on it", option,
+                     "leave it out beside --similarities");
+  }
+  if (options.towers == 0) {
+    return bad_input("how many towers is not given", "--towers", "such as --towers 8");
   }
   ORRERY_TRY(const Model model, load_model(q.model, catalog));
   ORRERY_TRY(const Recommender* recommender, with_tables(model));
   ORRERY_TRY(const TowerStrategy strategy,
-             at("--strategy", parse_enum<TowerStrategy>(options.strategy)));
+             at("--strategy", parse_enum<TowerStrategy>(
+                                  options.strategy.empty() ? "coherent" : options.strategy)));
   ORRERY_TRY(const std::string text, read_file(options.similarities));
   ORRERY_TRY(const CommaSeparated table, parse_comma_separated(text, options.similarities));
   ORRERY_TRY(const Similarities similarities, similarities_of(table));
@@ -74,6 +84,10 @@ Result<int> tables_command(const TablesOptions& options, const Common& common) {
   if (options.towers != 0) {
     return bad_input("features are divided into towers by their similarities", "--towers",
                      "--similarities FILE.csv; to place tables in towers: --plan towers=8");
+  }
+  if (!options.strategy.empty()) {
+    return bad_input("features are divided into towers by their similarities", "--strategy",
+                     "--similarities FILE.csv, or leave it out");
   }
   ORRERY_TRY(const Spec spec, ask(options.question, catalog));
   const Cluster& cluster = spec.scenario.cluster;

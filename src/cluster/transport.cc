@@ -68,7 +68,7 @@ double share_filled(double most, double least) {
   return (most * most - least * least) / (2 * (1 - least) + most * most - 1);
 }
 
-// Windows that may be larger than what the link holds meet the buffer of its port.
+// What is left of `rate` where windows may be as large as they like and meet the buffer of a port.
 BytesPerSecond rate_through_port(BytesPerSecond rate, Seconds rtt, const Transport& t) {
   if (t.congestion == Congestion::lossless) return std::min(rate, *t.buffer / rtt);
   const Bytes link = rate * rtt;
@@ -97,10 +97,10 @@ Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& t, d
   Delivery out{.rate = offered, .repeats = Seconds(0)};
   if (rtt > Seconds(0) && t.window) out.rate = std::min(out.rate, *t.window * streams / rtt);
   if (t.buffer && t.congestion != Congestion::lossless) {
-    p = 1 - (1 - p) * (1 - lost_by_incast(offered * rtt + *t.buffer, senders, t));
+    p = 1 - (1 - p) * (1 - lost_by_incast(*t.buffer, senders, t));
   }
-  if (t.buffer && rtt > Seconds(0) && out.rate >= offered) {
-    out.rate = rate_through_port(offered, rtt, t);
+  if (t.buffer && rtt > Seconds(0)) {
+    out.rate = std::min(out.rate, rate_through_port(offered, rtt, t));
   }
   if (p <= 0) return out;
   switch (t.recovery) {

@@ -141,7 +141,7 @@ TEST(Delivery, AWindowFillsAsMuchAsItIsPlayed) {
 TEST(Delivery, ManySendersOverflowAPort) {
   constexpr Seconds kShort(2e-6);
   Transport t = through_port(Congestion::ecn, Bytes(1 << 20));
-  const double fitting = (kOffered * kShort * 2 + *t.buffer) / t.packet;
+  const double fitting = *t.buffer / t.packet;
   const auto rate = [&](double senders) { return delivery(kOffered, kShort, t, senders).rate; };
   EXPECT_EQ(rate(fitting), rate(1));
   EXPECT_NEAR(rate(2 * fitting) / rate(1), 0.5, 1e-9);
@@ -163,6 +163,36 @@ TEST(Delivery, NeverGainsBySendersOrASmallerBuffer) {
         EXPECT_LE(rate, delivery(kOffered, kLatency, t, 10).rate);
         EXPECT_LE(delivery(kOffered, kLatency, t, 10).rate, kOffered);
         last = rate;
+      }
+    }
+  }
+}
+
+// A longer link, a smaller window and a smaller buffer never give a higher rate, but for windows of
+// DCTCP, which swing by a smaller part of what the link holds the longer it is.
+TEST(Delivery, NeverGainsByALongerLinkOrASmallerWindow) {
+  for (const Congestion congestion : {Congestion::lossless, Congestion::ecn, Congestion::drop}) {
+    for (const Recovery recovery : {Recovery::selective, Recovery::go_back_n, Recovery::tcp}) {
+      for (const double senders : {1.0, 100.0, 1e5}) {
+        const auto rate = [&](double window, double buffer, double latency) {
+          Transport t = through_port(congestion, Bytes(buffer));
+          t.recovery = recovery;
+          t.streams = 4;
+          if (window > 0) t.window = Bytes(window);
+          return delivery(kOffered, Seconds(latency), t, senders).rate.value();
+        };
+        for (double window = 4096; window < 1e9; window *= 7) {
+          for (double buffer = 4096; buffer < 1e9; buffer *= 7) {
+            for (double latency = 1e-7; latency < 1; latency *= 1.7) {
+              const double here = rate(window, buffer, latency) * (1 + 1e-12);
+              const double swing = congestion == Congestion::ecn ? 1.04 : 1;
+              EXPECT_LE(rate(window, buffer, latency * 1.7), here * swing);
+              EXPECT_LE(rate(window / 7 < 4096 ? 4096 : window / 7, buffer, latency), here);
+              EXPECT_LE(rate(window, buffer / 7 < 4096 ? 4096 : buffer / 7, latency), here);
+              EXPECT_LE(here, rate(0, buffer, latency) * (1 + 1e-9));
+            }
+          }
+        }
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "estimate/strategy_derivations.h"
 #include "lower/model_costs.h"
 #include "lower/unaligned_products.h"
+#include "model/diffusion/diffusion.h"
 #include "model/family.h"
 #include "plan/plan_rules.h"
 
@@ -80,6 +81,11 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
       scenario.model, division(scenario.cluster, scenario.training, plan));
   const Model& held = as_held ? *as_held : scenario.model;
   add(held.assumed);
+  if (const ImageModel* image = image_model_of(scenario.model);
+      image != nullptr && image->unet && image->unet->control) {
+    out.push_back(
+        "the denoiser that it steers is not run: the step is that of the control network alone");
+  }
   add(scenario.cluster.assumed);
   const auto add_once = [&](std::string line) {
     if (std::ranges::find(out, line) == out.end()) out.push_back(std::move(line));

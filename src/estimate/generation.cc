@@ -1,6 +1,7 @@
 #include "estimate/generation.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "model/diffusion/diffusion.h"
+#include "outcome/printable.h"
 #include "plan/completed_plan.h"
 
 namespace orrery {
@@ -147,6 +149,57 @@ Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t st
   return bad_input("the images cannot be made: " + all);
 }
 
+// What a network that steers must share with its denoiser, whose skips and middle it adds to.
+struct SteeredFigure {
+  std::string of_network, of_denoiser;  // in words
+};
+
+std::vector<SteeredFigure> steered_figures(const ImageModel& network, const ImageModel& denoiser) {
+  const auto both = [&](const auto& words) {
+    return SteeredFigure{words(network), words(denoiser)};
+  };
+  return {both([](const ImageModel& m) {
+            return fmt::format("the levels [{}]", fmt::join(m.unet->channels, ", "));
+          }),
+          both([](const ImageModel& m) {
+            return fmt::format("residual_blocks {}", m.unet->residual_blocks);
+          }),
+          both([](const ImageModel& m) { return fmt::format("in_channels {}", m.in_channels); }),
+          both([](const ImageModel& m) { return fmt::format("latent_scale {}", m.latent_scale); }),
+          both([](const ImageModel& m) { return fmt::format("text of width {}", m.text.width); })};
+}
+
+// Errors: a name that is none of a model, a model that does not steer this denoiser.
+Result<Model> control_network(const std::string& name, const ImageModel& denoiser,
+                              const Catalog& catalog) {
+  const std::string where = "sampling.control";
+  auto own = load_model(name, catalog);
+  if (!own) {
+    if (own.error().code != ErrorCode::not_found) return fail(at(where, own.error()));
+    return fail(ErrorCode::not_found, fmt::format("no model '{}'", printable(name)), where,
+                "a U-Net with `control: true`: orrery catalog generation lists some");
+  }
+  const ImageModel* steers = image_model_of(*own);
+  if (steers == nullptr || !steers->unet || !steers->unet->control) {
+    return bad_input(fmt::format("'{}' does not steer a denoiser", printable(name)), where,
+                     "a U-Net with `control: true`");
+  }
+  if (!denoiser.unet) {
+    return bad_input(fmt::format("'{}' steers a U-Net; the denoiser is none", printable(name)),
+                     where, "leave it out");
+  }
+  std::string has;
+  std::string wanted;
+  for (const SteeredFigure& f : steered_figures(*steers, denoiser)) {
+    if (f.of_network == f.of_denoiser) continue;
+    has += (has.empty() ? "" : " and ") + f.of_network;
+    wanted += (wanted.empty() ? "" : " and ") + f.of_denoiser;
+  }
+  if (has.empty()) return *std::move(own);
+  return bad_input(fmt::format("'{}' has {}; the denoiser has {}", printable(name), has, wanted),
+                   where, "a control network made for this denoiser");
+}
+
 }  // namespace
 
 Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q,
@@ -211,12 +264,7 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     runs.push_back(std::move(part));
   }
   if (!sampling.control.empty()) {
-    ORRERY_TRY(const Model own, at("sampling.control", load_model(sampling.control, catalog)));
-    const ImageModel* steers = image_model_of(own);
-    if (steers == nullptr || !steers->unet || !steers->unet->control) {
-      return bad_input(fmt::format("'{}' does not steer a denoiser", sampling.control),
-                       "sampling.control", "a U-Net with `control: true`");
-    }
+    ORRERY_TRY(const Model own, control_network(sampling.control, *image, catalog));
     Scenario scenario = asked;
     ORRERY_TRY(scenario.model, at("sampling.control", with_image(own, image->image)));
     scenario.plan.micro_batch = runs.back().figures.plan.micro_batch;

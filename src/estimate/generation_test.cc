@@ -47,8 +47,7 @@ const GenerationPart& denoiser(const Generation& g) {
 // large as its way down and middle.
 TEST(Generation, ANetworkThatSteersRunsInEveryStep) {
   const Generation plain = made(image_scenario("stable-diffusion-1.5", "a100-80gb-sxm:1"));
-  const Generation steered =
-      made(image_scenario("sd-1.5-controlnet", "a100-80gb-sxm:1"));
+  const Generation steered = made(image_scenario("sd-1.5-controlnet", "a100-80gb-sxm:1"));
   ASSERT_EQ(steered.parts.size(), plain.parts.size() + 1);
   const GenerationPart& control =
       *std::ranges::find(steered.parts, "control network", &GenerationPart::role);
@@ -59,6 +58,25 @@ TEST(Generation, ANetworkThatSteersRunsInEveryStep) {
   EXPECT_LT(control.flops.value(), 0.5 * denoiser(plain).flops.value());
   EXPECT_THAT(refused(image_scenario("sd-controlnet", "a100-80gb-sxm:1")),
               HasSubstr("is no denoiser"));
+}
+
+TEST(Generation, ANetworkThatSteersIsMadeForItsDenoiser) {
+  const auto steered_by = [](const char* denoiser, const char* network) {
+    Scenario asked = image_scenario(denoiser, "a100-80gb-sxm:1");
+    ImageModel image = *image_model_of(asked.model);
+    image.sampling->control = network;
+    asked.model = *build_image_model(image);
+    return refused(asked);
+  };
+  EXPECT_EQ(steered_by("stable-diffusion-1.x", "sd-controlnet"), "");
+  EXPECT_EQ(steered_by("stable-diffusion-xl", "sd-controlnet"),
+            "sampling.control: 'sd-controlnet' has the levels [320, 640, 1280, 1280] and text of "
+            "width 768; the denoiser has the levels [320, 640, 1280] and text of width 2048 (a "
+            "control network made for this denoiser)");
+  EXPECT_THAT(steered_by("flux-dev", "sd-controlnet"), HasSubstr("the denoiser is none"));
+  EXPECT_THAT(steered_by("stable-diffusion-1.x", "sd-control"),
+              HasSubstr("no model 'sd-control' (a U-Net with `control: true`: orrery catalog "
+                        "generation lists some)"));
 }
 
 TEST(Generation, IsTheSumOfItsParts) {

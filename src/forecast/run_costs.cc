@@ -1,5 +1,7 @@
 #include "forecast/run_costs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -45,6 +47,12 @@ Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
   }
   auto price = load_price(catalog, question.price);
   if (!price) return fail(at("forecast.price", price.error()));
+  if (price->accelerator != accelerator) {
+    return bad_input(fmt::format("'{}' is a price of {}, not of {}", question.price,
+                                 price->accelerator, accelerator),
+                     "forecast.price",
+                     "leave it out to take each accelerator's own, or write --price 2.95$/h");
+  }
   return NamedPrice{price->name, price->price};
 }
 
@@ -71,6 +79,7 @@ Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
   out.power = Watts(0);
   out.carbon = question.carbon;
   Result<void> sound;
+  std::vector<std::string> names;
   each_site(cluster, [&](const Cluster& part, std::int64_t accelerators) {
     const double share =
         static_cast<double>(accelerators) / static_cast<double>(cluster.accelerators);
@@ -80,8 +89,8 @@ Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
     if (*price && (*price)->price > kMostPrice) {
       sound = fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
     }
-    if (*price && out.price_name != (*price)->name) {
-      out.price_name += (out.price_name.empty() ? "" : " and ") + (*price)->name;
+    if (*price && std::ranges::find(names, (*price)->name) == names.end()) {
+      names.push_back((*price)->name);
     }
     out.price =
         *price && out.price ? std::optional(*out.price + (*price)->price * share) : std::nullopt;
@@ -90,7 +99,7 @@ Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
                                    : std::nullopt;
   });
   ORRERY_RETURN_IF_ERROR(sound);
-  if (!out.price) out.price_name.clear();
+  if (out.price) out.price_name = fmt::format("{}", fmt::join(names, " and "));
   return out;
 }
 

@@ -91,6 +91,7 @@ TEST(HealthyRun, OfSitesThatDifferHasTheirMeanPriceAndPower) {
   EXPECT_NEAR(both.energy(both.wall) / (h100s.energy(both.wall) + a100s.energy(both.wall)), 1,
               1e-12);
   EXPECT_EQ(both.price_name, h100s.price_name + " and " + a100s.price_name);
+  EXPECT_EQ(priced("h100-sxm:8+a100-80gb-sxm:8+h100-sxm:8@metro-pair").price_name, both.price_name);
 }
 
 TEST(HealthyRun, RefusesInWords) {
@@ -103,6 +104,9 @@ TEST(HealthyRun, RefusesInWords) {
   EXPECT_THAT(refusal(asked("1T", "0 $/h")), HasSubstr("not above 0"));
   EXPECT_THAT(refusal(asked("1T", "2000000 $/h")), HasSubstr("above 1,000,000 $/h"));
   EXPECT_THAT(refusal(asked("1T", "nobody")), HasSubstr("nobody"));
+  EXPECT_EQ(refusal(asked("1T", "hyperscaler-a100-low")),
+            "forecast.price: 'hyperscaler-a100-low' is a price of a100-80gb-sxm, not of h100-sxm "
+            "(leave it out to take each accelerator's own, or write --price 2.95$/h)");
   RunQuestion loss = asked("");
   loss.loss = 2;
   EXPECT_THAT(refusal(loss), HasSubstr("is a matter of the whole run"));

@@ -49,8 +49,9 @@ std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind ki
       case ProgramAlgorithm::in_switch:
         return in_switch_time(kind, payload, path, Protocol::simple, parameters);
       case ProgramAlgorithm::direct:
+        return all_to_all_times(kind, payload, path, protocol, parameters).direct;
       case ProgramAlgorithm::pxn:
-        return all_to_all_time(kind, payload, path, protocol, parameters);
+        return all_to_all_times(kind, payload, path, protocol, parameters).aggregated;
       default:
         return std::nullopt;
     }

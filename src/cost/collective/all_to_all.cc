@@ -7,9 +7,11 @@
 
 namespace orrery {
 
-Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
-                        Protocol protocol, const CollectiveParameters& parameters) {
-  if (kind != CollectiveKind::all_to_all || protocol == Protocol::low_latency_128) return kNever;
+AllToAllTimes all_to_all_times(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
+                               Protocol protocol, const CollectiveParameters& parameters) {
+  if (kind != CollectiveKind::all_to_all || protocol == Protocol::low_latency_128) {
+    return {kNever, kNever};
+  }
   const PairwiseParameters& p = parameters.pairwise;
   const double ranks = path.ranks;
   const double node_ranks = path.node_ranks;
@@ -42,15 +44,22 @@ Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationP
                           : Seconds(0);
 
   const Seconds latency = p.latency.base.of(protocol) + (node_ranks - 1) * p.peer + own;
-  if (path.nodes == 1) return latency + inside_step + inside;
+  const auto alike = [](Seconds time) { return AllToAllTimes{time, time}; };
+  if (path.nodes == 1) return alike(latency + inside_step + inside);
   const Seconds overhead = parameters.network_overhead;
   const Seconds direct = outside_step + (ranks - node_ranks) * overhead + std::max(inside, outside);
-  if (path.node_ranks == 1) return latency + direct;
+  if (path.node_ranks == 1) return alike(latency + direct);
   const Seconds relayed_bytes =
       payload * ((ranks - node_ranks) / ranks * (node_ranks - 1) / node_ranks) / inside_rate;
   const Seconds aggregated = outside_step + inside_step + (nodes - 1) * overhead +
                              std::max(inside + relayed_bytes, grouped);
-  return latency + std::min(direct, aggregated);
+  return {latency + direct, latency + aggregated};
+}
+
+Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
+                        Protocol protocol, const CollectiveParameters& parameters) {
+  const AllToAllTimes times = all_to_all_times(kind, payload, path, protocol, parameters);
+  return std::min(times.direct, times.aggregated);
 }
 
 }  // namespace orrery

@@ -22,7 +22,16 @@
 
 namespace orrery {
 
-// Infinite for all but all-to-all, and for LL128, which direct exchange does not use.
+// Without relays in the node (direct) and with them (aggregated, NCCL's PXN); the same where a node
+// has one rank or there is one node.
+struct AllToAllTimes {
+  Seconds direct;
+  Seconds aggregated;
+};
+AllToAllTimes all_to_all_times(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
+                               Protocol protocol, const CollectiveParameters& parameters);
+
+// The shorter of both. Infinite for all but all-to-all, and for LL128, which direct exchange does not use.
 Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                         Protocol protocol, const CollectiveParameters& parameters);
 

@@ -61,7 +61,9 @@ Seconds token_exchange_time(const TokenExchange& exchange, const GroupShape& gro
     const double inside = std::ceil(static_cast<double>(c.outer) / c.inner);
     const double units = std::ceil(static_cast<double>(path.ranks) / c.inner);
     const double copies = distinct_units(units, exchange.experts, exchange.top_k, exchange.limit);
-    const double efficiency = c.link == LinkKind::network ? 1 : p.efficiency;
+    // Of each other node one rank sends to this one at once.
+    const double efficiency =
+        c.link == LinkKind::network ? share_under_incast(c, path.nodes - 1) : p.efficiency;
     step = std::max(step, step_latency(parameters.pairwise.latency, c, Protocol::simple));
     transfer = std::max(transfer, sent * (copies * (inside - 1) / inside) / (c.rate * efficiency));
   }

@@ -91,6 +91,26 @@ TEST(TokenExchange, SendsNoMoreThanAnAllToAllAndRisesWithTokens) {
   }
 }
 
+// One rank of each other node sends at once: 7 x 64 packets of 4 KiB into 0.5 MiB.
+TEST(TokenExchange, CountsTheIncastOfOtherNodes) {
+  CollectiveParameters p = parameters("hopper");
+  p.token_exchange.dispatch = {Seconds(0), 1, BytesPerSecond(0)};
+  std::vector<FabricLevel> levels = {level("nvlink", 450, 0.5), level("infiniband-ndr", 50, 0.1)};
+  const auto time = [&](Congestion congestion, const GroupShape& group) {
+    Transport transport;
+    transport.streams = 64;
+    transport.buffer = Bytes(1 << 19);
+    transport.congestion = congestion;
+    levels.back().transport = transport;
+    return token_exchange_time(tokens(65536), group, levels, p);
+  };
+  const auto slower = [&](const GroupShape& group) {
+    return time(Congestion::ecn, group) / time(Congestion::lossless, group);
+  };
+  EXPECT_NEAR(slower({64, {8, 64}}), 3.5, 0.1);
+  EXPECT_NEAR(slower({16, {8, 16}}), 1, 1e-9);
+}
+
 TEST(TokenExchange, HandlingARanksOwnTokensCountsWhereItIsSlower) {
   CollectiveParameters p = parameters("blackwell");
   const std::vector<FabricLevel> rack = {level("nvlink", 900, 0.5)};

@@ -1,7 +1,10 @@
 #include "cost/kernel/carried_calibration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -75,27 +78,39 @@ Result<KernelCalibration> carried_calibration(const Catalog& catalog,
                                               const Accelerator& accelerator) {
   ORRERY_TRY(KernelCalibration out, calibration_of(catalog, relative.like));
   ORRERY_TRY(const Accelerator from, load_accelerator(catalog, relative.like));
-  if (from.architecture != accelerator.architecture ||
-      std::abs(ratio_of_rates(from, accelerator, "bf16") - 1) < kSameRate) {
-    return out;
+  if (from.architecture == accelerator.architecture &&
+      std::abs(ratio_of_rates(from, accelerator, "bf16") - 1) >= kSameRate) {
+    for (GemmParameters& g : out.gemm) carry(g, from, accelerator);
+    for (AttentionParameters& a : out.attention) carry(a, from, accelerator);
   }
-  for (GemmParameters& g : out.gemm) carry(g, from, accelerator);
-  for (AttentionParameters& a : out.attention) carry(a, from, accelerator);
+  ORRERY_RETURN_IF_ERROR(add_missing_kernels(out, catalog, accelerator));
+  return out;
+}
 
+Result<std::vector<KernelAssumption>> add_missing_kernels(KernelCalibration& calibration,
+                                                          const Catalog& catalog,
+                                                          const Accelerator& accelerator) {
   ORRERY_TRY(const KernelDefaults defaults, load_kernel_defaults(catalog));
-  const std::vector<AttentionParameters> own = out.attention;
+  const std::vector<AttentionParameters> own = calibration.attention;
+  std::vector<KernelAssumption> assumed;
   for (const KernelRelative& other : defaults.relatives) {
-    if (other.architecture != accelerator.architecture || other.like == relative.like) continue;
+    if (other.architecture != accelerator.architecture || other.like == calibration.accelerator) {
+      continue;
+    }
     ORRERY_TRY(const KernelCalibration older, calibration_of(catalog, other.like));
     ORRERY_TRY(const Accelerator measured, load_accelerator(catalog, other.like));
     for (AttentionParameters a : older.attention) {
       const auto same = [&](const AttentionParameters& b) { return b.kernel == a.kernel; };
       if (std::ranges::any_of(own, same)) continue;
       carry(a, measured, accelerator);
-      out.attention.push_back(a);
+      calibration.attention.push_back(a);
+      if (!assumed.empty() && assumed.back().attention == a.kernel) continue;
+      assumed.push_back({fmt::format("attention kernel {} on {} takes the fractions of {} ({})",
+                                     to_text(a.kernel), accelerator.name, other.like, other.reason),
+                         std::nullopt, a.kernel});
     }
   }
-  return out;
+  return assumed;
 }
 
 }  // namespace orrery

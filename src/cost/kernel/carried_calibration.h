@@ -22,6 +22,8 @@
 // anything from one architecture to another.
 #pragma once
 
+#include <vector>
+
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
 #include "cost/kernel/kernel_parameters.h"
@@ -32,5 +34,11 @@ namespace orrery {
 Result<KernelCalibration> carried_calibration(const Catalog& catalog,
                                               const KernelRelative& relative,
                                               const Accelerator& accelerator);
+
+// Adds the attention kernels that a calibration lacks, of its own accelerator or of a relative, from
+// the other relatives of the accelerator's architecture, carried. Returns what is thereby assumed.
+Result<std::vector<KernelAssumption>> add_missing_kernels(KernelCalibration& calibration,
+                                                          const Catalog& catalog,
+                                                          const Accelerator& accelerator);
 
 }  // namespace orrery

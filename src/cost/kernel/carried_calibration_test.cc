@@ -147,5 +147,31 @@ TEST(CarriedCalibration, ChangesOnlyWhatDiffers) {
   }
 }
 
+// The same die; the matrix units of L40 have half the rate. Both take the flash-2 kernel of A100,
+// which was measured on neither.
+TEST(CarriedCalibration, AnL40SIsNoSlowerAtFlash2ThanAnL40) {
+  const auto model = [](const char* name) {
+    return KernelModel(*load_kernel_parameters(catalog(), *load_accelerator(catalog(), name)));
+  };
+  const KernelModel faster = model("l40s");
+  const KernelModel slower = model("l40");
+  for (const auto& direction : names_of(Direction{})) {
+    for (const double head : {64.0, 128.0}) {
+      const AttentionShape shape{.batch = 4,
+                                 .queries = 4096,
+                                 .keys = 4096,
+                                 .heads = 2048 / head,
+                                 .kv_heads = 2048 / head,
+                                 .query_key_dim = head,
+                                 .value_dim = head,
+                                 .causal = true};
+      const auto time = [&](const KernelModel& m) {
+        return m.attention(shape, AttentionKernel::flash_2, direction.value, NumberFormat::bf16);
+      };
+      EXPECT_LE(time(faster), time(slower)) << direction.name << " " << head;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace orrery

@@ -479,8 +479,11 @@ Result<KernelParameters> load_kernel_parameters(const Catalog& catalog,
                                                 const Accelerator& accelerator) {
   if (catalog.contains("kernels", accelerator.name)) {
     ORRERY_TRY(const Document document, catalog.find("kernels", accelerator.name));
-    ORRERY_TRY(const KernelCalibration own, read_kernel_calibration(document));
-    return join_kernel_parameters(own, accelerator);
+    ORRERY_TRY(KernelCalibration own, read_kernel_calibration(document));
+    ORRERY_TRY(std::vector<KernelAssumption> added, add_missing_kernels(own, catalog, accelerator));
+    ORRERY_TRY(KernelParameters out, join_kernel_parameters(own, accelerator));
+    for (KernelAssumption& a : added) out.assumed.push_back(std::move(a));
+    return out;
   }
   ORRERY_TRY(const KernelRelative r, relative_of(catalog, accelerator));
   ORRERY_TRY(const KernelCalibration borrowed, carried_calibration(catalog, r, accelerator));

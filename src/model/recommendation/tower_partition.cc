@@ -278,7 +278,16 @@ Result<Similarities> similarities_of(const CommaSeparated& table) {
                                      printable(out.features[i]), out.at(j, i)));
     }
   }
-  if (problems.empty()) return out;
+  if (problems.empty()) {
+    // Exactly symmetric: or else an exchange and its reverse may both seem to gain.
+    for (std::size_t i = 0; i < n; ++i) {
+      out.values[i * n + i] = 1;
+      for (std::size_t j = 0; j < i; ++j) {
+        out.values[i * n + j] = out.values[j * n + i] = (out.at(i, j) + out.at(j, i)) / 2;
+      }
+    }
+    return out;
+  }
   std::string message;
   for (std::size_t i = 0; i < std::min(problems.size(), kShown); ++i) {
     message += (i > 0 ? "; " : "") + problems[i];
@@ -301,15 +310,17 @@ Result<TowerPartition> partition_towers(const Similarities& s, std::int64_t towe
   exchange(out.tower, static_cast<std::size_t>(towers), s, strategy);
   double pairs_inside = 0;
   double pairs_across = 0;
+  double inside = 0;
+  double across = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const bool same = out.tower[i] == out.tower[j];
       (same ? pairs_inside : pairs_across) += 1;
-      (same ? out.inside : out.across) += std::abs(s.at(i, j));
+      (same ? inside : across) += std::abs(s.at(i, j));
     }
   }
-  out.inside /= std::max(1.0, pairs_inside);
-  out.across /= std::max(1.0, pairs_across);
+  if (pairs_inside > 0) out.inside = inside / pairs_inside;
+  if (pairs_across > 0) out.across = across / pairs_across;
   return out;
 }
 

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,13 +51,14 @@ struct Similarities {
 
 struct TowerPartition {
   std::vector<std::int64_t> tower;  // of each feature
-  double inside = 0;                // mean |similarity| of two features of a tower
-  double across = 0;                // of two features of different towers
+  // Mean |similarity| of two features of a tower, and of different towers; empty: there are no two.
+  std::optional<double> inside;
+  std::optional<double> across;
 };
 
 // A header that names the features, then a row of each in that order. Errors, all at once: rows
 // that are missing or too many, text that is no number, values outside -1 to 1, a matrix that is
-// not symmetric, a feature that is unlike itself.
+// not symmetric, a feature that is unlike itself. Both hold within 1e-6; what is returned is exact.
 Result<Similarities> similarities_of(const CommaSeparated& table);
 
 // Errors: fewer than two towers, more than features.

@@ -64,8 +64,8 @@ TEST(TowerPartition, PutsFeaturesThatAreAlikeInATower) {
     for (std::size_t i = 0; i < s.features.size(); ++i) {
       EXPECT_EQ(p->tower[i], p->tower[i % groups]) << i;
     }
-    EXPECT_NEAR(p->inside, 0.9, 1e-12);
-    EXPECT_NEAR(p->across, 0.1, 1e-12);
+    EXPECT_NEAR(*p->inside, 0.9, 1e-12);
+    EXPECT_NEAR(*p->across, 0.1, 1e-12);
   }
 }
 
@@ -112,7 +112,21 @@ TEST(TowerPartition, AsManyTowersAsFeaturesHaveOneEach) {
   const auto p = partition_towers(random_similarities(9, random), 9, TowerStrategy::diverse);
   ASSERT_TRUE(p);
   EXPECT_EQ(std::set<std::int64_t>(p->tower.begin(), p->tower.end()).size(), 9u);
-  EXPECT_EQ(p->inside, 0);
+  EXPECT_FALSE(p->inside);  // no tower has two features
+  EXPECT_GT(p->across, 0);
+}
+
+// An exchange and its reverse must not both gain, or they follow each other for ever.
+TEST(TowerPartition, EndsWhereAMatrixIsSymmetricOnlyAlmost) {
+  const auto table = parse_comma_separated("a,b\n1,0.5000005\n0.5,0.9999995\n", "s.csv");
+  ASSERT_TRUE(table);
+  const auto s = similarities_of(*table);
+  ASSERT_TRUE(s) << s.error().text();
+  EXPECT_EQ(s->at(0, 1), s->at(1, 0));
+  EXPECT_EQ(s->at(1, 1), 1);
+  for (const TowerStrategy strategy : {TowerStrategy::coherent, TowerStrategy::diverse}) {
+    EXPECT_TRUE(partition_towers(*s, 2, strategy));
+  }
 }
 
 std::string refused(const std::string& text) {

@@ -50,9 +50,11 @@ std::vector<std::string> sample_sentences(const StepDistribution& d) {
     out.push_back(fmt::format("without samples, by moments and Clark's maximum: p50 {}, p95 {}",
                               to_text(*d.moments_p50), to_text(*d.moments_p95)));
   }
-  out.push_back(fmt::format(
-      "{} accelerators of a stage meet in every layer, {} {} at the end of the step",
-      grouped(d.lock_step), grouped(d.replicas), d.replicas == 1 ? "replica" : "replicas"));
+  out.push_back(
+      fmt::format("{} of a stage {} in every layer, {} {} at the end of the step",
+                  d.lock_step == 1 ? "1 accelerator" : grouped(d.lock_step) + " accelerators",
+                  d.lock_step == 1 ? "meets" : "meet", grouped(d.replicas),
+                  d.replicas == 1 ? "replica" : "replicas"));
   return out;
 }
 

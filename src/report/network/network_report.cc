@@ -53,13 +53,31 @@ std::string network_text(const NetworkFigures& n, const TextStyle& style) {
   return out + "\n" + table.text(style);
 }
 
+namespace {
+
+// A library's all-to-all is named after the messages it sends, where both are compared.
+std::string library_algorithm(const CollectiveComparison& c) {
+  const auto closed_form = [&](ProgramAlgorithm algorithm) {
+    const auto found = std::ranges::find(c.algorithms, algorithm, &AlgorithmTimes::algorithm);
+    return found == c.algorithms.end() ? std::nullopt : found->closed_form;
+  };
+  const auto direct = closed_form(ProgramAlgorithm::direct);
+  const auto relayed = closed_form(ProgramAlgorithm::pxn);
+  if (c.kind != CollectiveKind::all_to_all || !direct || !relayed) {
+    return words_of(to_text(c.library.algorithm));
+  }
+  return words_of(to_text(*direct <= *relayed ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn));
+}
+
+}  // namespace
+
 std::string collective_text(const CollectiveComparison& c, const TextStyle& style) {
-  std::string out = wrapped(
-      fmt::format("{} of {} among {} ranks of {}: the library takes {} ({}, {})",
-                  words_of(to_text(c.kind)), to_text(c.payload), grouped(c.ranks), c.cluster,
-                  to_text(c.library.time), words_of(to_text(c.library.algorithm)),
-                  words_of(to_text(c.library.protocol))),
-      2, style);
+  std::string out =
+      wrapped(fmt::format("{} of {} among {} ranks of {}: the library takes {} ({}, {})",
+                          words_of(to_text(c.kind)), to_text(c.payload), grouped(c.ranks),
+                          c.cluster, to_text(c.library.time), library_algorithm(c),
+                          words_of(to_text(c.library.protocol))),
+              2, style);
   Table table(left("algorithm", 9).telling_rows_apart(), right("closed form", 7), right("flows", 9),
               right("hashed", 6), right("planned", 5), right("bus bandwidth", 8),
               left("busiest level", 4), right("busy", 3));

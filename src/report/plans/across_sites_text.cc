@@ -162,9 +162,9 @@ std::string across_sites_html(const AcrossSites& a) {
 }
 
 std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
-  std::string out = section(fmt::format("Across {} units of {}", a.sites, a.level),
-                            "gain: T production / T - 1; of the time: 1 - T / T production",
+  std::string out = section(fmt::format("Across {} units of {}", a.sites, a.level), "",
                             baselines_table(a), style);
+  out += wrapped("gain: T production / T - 1; of the time: 1 - T / T production", 2, style);
   out +=
       wrapped(fmt::format("production: the best plan for one site, {} there, with the axes in the "
                           "order tp, cp, pp, dp and 1F1B, interleaved or not",

@@ -42,6 +42,18 @@ TEST(PlanText, NamesASchemeOfContextParallelismThatIsNotTheDefault) {
   EXPECT_EQ(plan_settings({}), "zero=1");
 }
 
+TEST(PlanText, LeavesNothingOutThatDiffersFromItsDefault) {
+  Plan plan;
+  plan.ep = 8;
+  plan.dp = 8;
+  plan.dispatch = ExpertDispatch::two_level;
+  plan.loss_tiles = 4;
+  plan.offload_optimizer = Offload::cpu;
+  EXPECT_EQ(plan_sentence(plan),
+            "ep 8 · dp 8 · micro-batch 1 · zero 1 · recompute none · "
+            "dispatch=two-level,loss_tiles=4,offload_optimizer=cpu");
+}
+
 TEST(PlanText, SaysWhatIsTrained) {
   EXPECT_EQ(training_sentence(sample_estimate().training),
             "sequence 8,192 · global batch 2,048 · bf16 · adamw");

@@ -121,17 +121,7 @@ std::string other_settings(const Plan& plan) {
   static constexpr auto kShown = std::to_array<std::string_view>(
       {"tp", "cp", "pp", "dp", "ep", "dispatch", "context_parallel", "schedule", "chunks",
        "micro_batch", "zero", "recompute", "recompute_modules", "recompute_layers", "placement"});
-  std::string out;
-  const std::string all = plan_settings(plan);
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find(',', at), all.size());
-    const std::string setting = all.substr(at, end - at);
-    if (std::ranges::find(kShown, setting.substr(0, setting.find('='))) == kShown.end()) {
-      out += (out.empty() ? "" : ",") + setting;
-    }
-    at = end + 1;
-  }
-  return out;
+  return settings_beyond(plan, kShown);
 }
 
 // A column of the best plans. Core columns are always shown; of the others those in which the plans

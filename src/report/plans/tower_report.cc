@@ -54,11 +54,18 @@ std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
               fmt::format("{:g}", t.look_ups), to_text(t.size), names);
   }
   out += table.text(style);
-  out += fmt::format(
-      "\nThe mean similarity is {:.3f} between features of one tower and {:.3f} between features "
-      "of "
-      "different towers.\nThe busiest tower has {:.3f} times the mean number of look-ups.\n",
-      towers.inside, towers.across, towers.imbalance);
+  out += "\n";
+  if (towers.inside && towers.across) {
+    out += fmt::format(
+        "The mean similarity is {:.3f} between features of one tower and {:.3f} between features "
+        "of different towers.\n",
+        *towers.inside, *towers.across);
+  } else if (towers.across) {
+    out += fmt::format("The mean similarity of features of different towers is {:.3f}.\n",
+                       *towers.across);
+  }
+  out += fmt::format("The busiest tower has {:.3f} times the mean number of look-ups.\n",
+                     towers.imbalance);
   return out;
 }
 
@@ -79,7 +86,8 @@ inline constexpr auto kResults<ReportedTowers> = table<ReportedTowers>(
     field<&ReportedTowers::strategy>("strategy",
                                      "whether features that are alike share a tower, or others"),
     field<&ReportedTowers::inside>("similarity_inside",
-                                   "mean absolute similarity of two features of a tower"),
+                                   "mean absolute similarity of two features of a tower; "
+                                   "null: no tower has two"),
     field<&ReportedTowers::across>("similarity_across", "of two features of different towers"),
     field<&ReportedTowers::imbalance>("imbalance", "look-ups of the busiest tower over the mean"),
     field<&ReportedTowers::towers>("towers", "in the order of the partition"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct ReportedTower {
 struct ReportedTowers {
   std::string model;
   TowerStrategy strategy = TowerStrategy::coherent;
-  double inside = 0, across = 0;  // as in TowerPartition
-  double imbalance = 1;           // look-ups of the busiest tower over the mean
+  std::optional<double> inside, across;  // as in TowerPartition
+  double imbalance = 1;                  // look-ups of the busiest tower over the mean
   std::vector<ReportedTower> towers;
 };
 
