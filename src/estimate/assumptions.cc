@@ -51,12 +51,13 @@ std::string documents_note(const PredictedStep& step) {
 
 // What becomes of tokens that experts have no room for; empty if there are none.
 std::string dropped_note(const PredictedStep& step) {
-  const ExpertBalance balance = balance_of_experts(step.model(), step.training(), step.plan());
-  if (!(balance.dropped > 0)) return "";
+  const double dropped = 1 - kept_tokens(step.model(), step.training(), step.plan());
+  if (!(dropped > 0)) return "";
   return fmt::format(
       "{:.3g} % of the tokens that are sent to experts are dropped there: they leave as they came; "
-      "MFU and tokens/s count them",
-      100 * balance.dropped);
+      "tokens/s counts them, MFU, HFU and the FLOP/s do not count what experts would compute of "
+      "them",
+      100 * dropped);
 }
 
 }  // namespace

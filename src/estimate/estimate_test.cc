@@ -83,6 +83,21 @@ TEST(Estimate, UtilisationIsItsDefinition) {
   EXPECT_LT(f->peak_memory, e->peak_memory);
 }
 
+// Experts compute next to nothing of tokens that are dropped, so that neither utilisation counts them.
+TEST(Estimate, DroppedTokensAreNotUtilisation) {
+  for (const char* halves : {"", ",micro_batch=2,halves=batch"}) {
+    Scenario s = scenario("mixtral-8x7b", "h100-sxm:64",
+                          std::string("ep=8,recompute=full") + halves, 4096, 256);
+    const auto all = estimated(s);
+    s.training.expert_load.capacity_factor = 0.01;
+    const auto e = estimated(s);
+    ASSERT_TRUE(all && e);
+    EXPECT_LE(e->hfu, 1) << halves;
+    EXPECT_LT(e->mfu, all->mfu) << halves;
+    EXPECT_GT(e->tokens_per_second, all->tokens_per_second) << halves;
+  }
+}
+
 // arXiv 2407.21783 Table 4: 430 and 400 TFLOP/s a GPU on its RoCE cluster with optimizer states and
 // gradients sharded, and nothing computed again. Nothing was fitted to it. Its formula is not
 // stated: of all pairs of tokens half are counted here.

@@ -16,7 +16,7 @@ class SharesOfStep {
         passes_(passes_of(step.training().workload)),
         whole_(binding(step.model(), step.training(), step.plan())) {
     whole_.tp = whole_.cp = whole_.ep = whole_.etp = 1;
-    whole_.expert_imbalance = 1;
+    whole_.expert_imbalance = kept_tokens(step.model(), step.training(), step.plan());
   }
 
   OperatorShares read() {

@@ -44,6 +44,13 @@ Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count)
   if (const DocumentRows* rows = step.priced->cache.documents(step.plan())) {
     share = [rows](const Operator& op) { return rows->real_share(op); };
   }
+  const double kept = kept_tokens(step.model(), training, step.plan());
+  if (kept < 1) {
+    share = [kept, all = std::move(share)](const Operator& op) {
+      const bool routed = op.kind == OperatorKind::grouped_gemm;
+      return (routed ? kept : 1) * (all ? all(op) : 1);
+    };
+  }
   return model_flops_per_sequence(step.model(), static_cast<double>(training.sequence_length),
                                   count, static_cast<double>(training.source_length),
                                   training.workload, share);

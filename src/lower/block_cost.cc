@@ -98,8 +98,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
       out.weight_gradient = lowering.weight_gradients({halves.backward, {}, 1});
     }
   }
-  Binding balanced = setting.binding;  // FLOPs are counted without imbalance
-  balanced.expert_imbalance = 1;
+  Binding balanced = setting.binding;  // FLOPs are those of kept tokens
+  balanced.expert_imbalance = setting.kept_tokens;
   const std::vector<RecomputedOperator> again = lowering.recomputed(recompute);
   const SequenceTiles tiles = sequence_tiles(setting.plan);
   for (std::size_t i = 0; i < block.operators.size(); ++i) {

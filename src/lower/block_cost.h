@@ -59,6 +59,8 @@ struct BlockSetting {
   const DocumentRows* documents = nullptr;  // that rows are made of; none: every row is one
   RowDivision rows = {};                    // how ranks wait for each other where they are
   bool layer = true;                        // not the embedding or the head
+  double expert_imbalance_of_half = 1;      // Binding::expert_imbalance of half a microbatch
+  double kept_tokens = 1;                   // part of the routed ones that no expert drops
 };
 
 // Whether a schedule runs a backward as one pass or as two.

@@ -21,7 +21,6 @@
 // the first block of a stage then has one that nothing sent, and the last none that the next stage
 // waits for. So a stage hides one collective a pass more than it can.
 #include <array>
-#include <numbers>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,11 +30,10 @@
 namespace orrery {
 namespace {
 
-Binding half_of(Binding b, Halves halves) {
+Binding half_of(Binding b, Halves halves, double expert_imbalance) {
   (halves == Halves::batch ? b.micro_batch : b.sequence_length) /= 2;
   if (halves == Halves::sequence) b.source_length /= 2;
-  // The busiest rank of half as many tokens exceeds the mean by sqrt(2) times as much.
-  b.expert_imbalance = 1 + std::numbers::sqrt2 * (b.expert_imbalance - 1);
+  b.expert_imbalance = expert_imbalance;
   return b;
 }
 
@@ -44,7 +42,7 @@ Binding half_of(Binding b, Halves halves) {
 void BlockLowering::turn_to(PassBuilder& out, std::size_t half) {
   half_ = half;
   out.turn_to(half);
-  if (halved()) s_.binding = half_of(whole_, s_.plan.halves);
+  if (halved()) s_.binding = half_of(whole_, s_.plan.halves, s_.expert_imbalance_of_half);
 }
 
 void BlockLowering::take_turns(PassBuilder& out, std::size_t operators, Turns order,

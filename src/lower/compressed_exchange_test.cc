@@ -131,9 +131,31 @@ TEST(CompressedExchange, CodedGradientsSendWhatTheirCodesHold) {
   EXPECT_NEAR(std::get<Communication>(parts[2].what).payload.value() / 1e9, std::log2(9) / 8 / 8,
               1e-9);
   // Read and written by kernels: g + 2 c, and c' (1 + 1/4) + g to decode all, or g/4 of a shard.
-  EXPECT_NEAR(bytes.costs.copied_reduced(8).value(), 4 + 2 + 4.0 / 4, 1e-12);
+  EXPECT_NEAR(bytes.costs.copied_reduced({.dense = 8}).value(), 4 + 2 + 4.0 / 4, 1e-12);
   const ComparedPlan all("zero=0,gradient_code=eight-bit");
-  EXPECT_NEAR(all.costs.copied_reduced(8).value(), 4 + 2 + 1 + 1.0 / 4 + 4, 1e-12);
+  EXPECT_NEAR(all.costs.copied_reduced({.dense = 8}).value(), 4 + 2 + 1 + 1.0 / 4 + 4, 1e-12);
+}
+
+// Experts' gradients travel whole, and so are coded whole: 4 bytes read, 1 written, 1 read of each, and
+// a shard written; those of dense weights an eighth on each rank of a node.
+TEST(CompressedExchange, CodedGradientsOfExpertsAreWhole) {
+  const ComparedPlan p("zero=1,ep=4,gradient_code=eight-bit", "mixtral-8x7b");
+  ASSERT_EQ(p.costs.layout->expert_shard.size, 8);
+  EXPECT_NEAR(p.costs.copied_reduced({.expert = 8}).value(), 8 * (4 + 2 + 4.0 / 8), 1e-9);
+  EXPECT_NEAR(p.costs.copied_reduced({.dense = 8}).value(), 4 + 2 + 4.0 / 4, 1e-9);
+  const ComparedPlan own("zero=1,ep=8,tp=4,etp=4,gradient_code=eight-bit", "mixtral-8x7b");
+  ASSERT_EQ(own.costs.layout->expert_shard.size, 1);
+  EXPECT_EQ(own.costs.copied_reduced({.expert = 8}).value(), 0);
+}
+
+// Of two copies a ring has one neighbour.
+TEST(CompressedExchange, TwoCopiesOfARingAverageOnce) {
+  const auto price_of = [](const char* how) {
+    const ComparedPlan p(
+        (std::string("zero=1,local_steps=1,shard_group=16,averaging=") + how).c_str());
+    return p.costs.outer;
+  };
+  EXPECT_EQ(price_of("ring"), price_of("one-peer"));
 }
 
 // A copy sends what it owns once to each neighbour; of the ring of an all-gather that is one step.

@@ -22,7 +22,11 @@ std::vector<double> popularity(const ExpertLoad& load, std::size_t experts) {
   }
   if (load.max_violation > 0 && experts > 1) {
     const auto e = static_cast<double>(experts);
-    out.front() = (1 + load.max_violation) * (e - 1) / (e - 1 - load.max_violation);
+    if (load.max_violation < e - 1) {
+      out.front() = (1 + load.max_violation) * (e - 1) / (e - 1 - load.max_violation);
+    } else {
+      std::fill(out.begin() + 1, out.end(), 0);
+    }
   }
   const double sum = std::accumulate(out.begin(), out.end(), 0.0);
   for (double& p : out) p /= sum;

@@ -78,7 +78,10 @@ OperatorWork permutation_work(const Block& block, const Operator& op, const Bloc
     ++out.kernels;
   };
   if (experts > ranks) sort();
-  if (setting.plan.dispatch == ExpertDispatch::two_level) sort();
+  // Between the levels, where there are two.
+  const RankLayout& layout = setting.layout;
+  const bool levels = layout.ep_node.size > 1 && layout.ep_peers.size > 1;
+  if (setting.plan.dispatch == ExpertDispatch::two_level && levels) sort();
   return out;
 }
 

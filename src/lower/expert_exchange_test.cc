@@ -53,6 +53,9 @@ TEST(ExpertExchange, PermutationsAreThoseOfTheDispatcher) {
   EXPECT_NEAR(Case("ep=1").passes(), 1 + 1.0 / 6, 1e-12);
   EXPECT_NEAR(Case("ep=8").passes(), 3 + 1.0 / 6, 1e-12);   // 8 experts a rank: sorted again
   EXPECT_NEAR(Case("ep=64").passes(), 1 + 1.0 / 6, 1e-12);  // one expert a rank
+  // Two levels: sorted between them, unless all is in one node.
+  EXPECT_NEAR(Case("ep=64,dispatch=two-level").passes(), 3 + 1.0 / 6, 1e-12);
+  EXPECT_NEAR(Case("ep=8,dispatch=two-level").passes(), 3 + 1.0 / 6, 1e-12);
   EXPECT_NEAR(Case("ep=64,dispatch=deduplicated").passes(), 2, 1e-9);
   EXPECT_NEAR(Case("ep=8,dispatch=deduplicated").passes(), 1 + distinct_units(8, 64, 6) / 6, 1e-12);
 }

@@ -16,11 +16,12 @@ namespace {
 // One layer of a model under a plan.
 struct PricedLayer {
   PricedLayer(Model m, const char* on, const std::string& text, std::int64_t sequence,
-              Workload workload = Workload::training)
+              Workload workload = Workload::training, ExpertLoad load = {})
       : model(std::move(m)), cluster(*parse_cluster(on, Catalog::built_in())) {
     training.sequence_length = sequence;
     training.global_batch = 4 * std::int64_t{cluster.accelerators};
     training.workload = workload;
+    training.expert_load = std::move(load);
     const CompletedPlan completed = completed_plan(model, cluster, training, *parse_plan(text));
     training = completed.training;
     plan = completed.plan;
@@ -104,6 +105,20 @@ TEST(Halves, HideExchangesOfTokens) {
     EXPECT_LT(left_exposed(halves.cost->*pass),
               Picoseconds(left_exposed(whole.cost->*pass).count() * 0.6));
     EXPECT_GT(lost_to_others(halves.cost->*pass), Picoseconds(0));
+  }
+}
+
+// Padded experts compute their capacity: each half's is half of it.
+TEST(Halves, ComputeTheRowsOfPaddedExpertsOnce) {
+  for (const double capacity : {0.01, 1.25}) {
+    const auto layer = [&](const char* plan) {
+      return PricedLayer(small_model("mixtral-8x7b", 2), "h100-sxm:16", plan, 4096,
+                         Workload::training, {.capacity_factor = capacity, .padded = true});
+    };
+    const PricedLayer whole = layer("ep=8,micro_batch=2");
+    const PricedLayer halves = layer("ep=8,micro_batch=2,halves=batch");
+    const double all = layer_work(whole.cost->forward).flops;
+    EXPECT_NEAR(layer_work(halves.cost->forward).flops / all, 1, 1e-12) << capacity;
   }
 }
 

@@ -88,8 +88,9 @@ void HostOffload::update(std::uint32_t device, const RankParameters& trained, No
   const Plan& plan = step_.plan;
   const double all = owned(step_, trained);
   const double outside = all * plan.offload_share;
-  const double on_device = all * updated_on_device(plan);
-  const double fetched = on_device - (all - outside);
+  const double fetched =
+      plan.update_stride > 0 ? outside / static_cast<double>(plan.update_stride) : 0;
+  const double on_device = all - outside + fetched;
   std::vector<NodeIndex>& done = updates_[device];
   const auto add = [&](StepStream stream, std::string_view name, HostCopy what, NodeIndex behind) {
     done.push_back(copy(device, stream, Category::host, name, what, behind, instance));

@@ -67,6 +67,17 @@ struct Offloaded {
   [[nodiscard]] double parameters() const { return trained_parameters(c.model); }
 };
 
+// Without a stride no optimizer state moves, not even a rounding error of one.
+TEST(HostOffload, FetchesNothingWithoutAStride) {
+  for (const char* share : {"0.1", "0.3", "0.7", "0.9"}) {
+    const std::string plan = std::string("zero=1,offload_optimizer=cpu,offload_share=") + share;
+    const Offloaded o("h100-sxm:8", plan.c_str(), 64);
+    for (std::size_t i = 0; i < o.step.graph.size(); ++i) {
+      EXPECT_NE(o.step.graph.name(NodeIndex(i)), "fetch optimizer states") << share;
+    }
+  }
+}
+
 TEST(HostOffload, TheAcceleratorsOfANodeShareIt) {
   Cluster c = *parse_cluster("h100-sxm:16", Catalog::built_in());
   c.host = host();

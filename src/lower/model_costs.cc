@@ -56,14 +56,20 @@ PassTotals operator+(PassTotals a, const PassTotals& b) {
   return a;
 }
 
-ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan) {
+ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan,
+                                 double part) {
   if (model.experts == 0) return {};
   const bool sequence_parallel = plan.tp > 1 && plan.sequence_parallel;
   const auto etp = static_cast<double>(std::max<std::int64_t>(1, plan.etp));
-  const double rows = static_cast<double>(plan.micro_batch * training.sequence_length) /
+  const double rows = part * static_cast<double>(plan.micro_batch * training.sequence_length) /
                       static_cast<double>(plan.cp) * static_cast<double>(model.experts_of_a_token) *
                       etp / static_cast<double>(sequence_parallel ? plan.tp : 1);
   return expert_balance(training.expert_load, plan, model.experts, rows);
+}
+
+double kept_tokens(const Model& model, const Training& training, const Plan& plan) {
+  const double part = plan.halves == Halves::none ? 1 : 0.5;
+  return 1 - balance_of_experts(model, training, plan, part).dropped;
 }
 
 Binding binding(const Model& model, const Training& training, const Plan& plan) {
@@ -266,14 +272,18 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
   }
   // Priced outside the lock; two threads may do the same work, the first result is kept.
-  const BlockSetting setting{binding(model_, training_, plan),
-                             model_.width,
-                             plan,
-                             training_,
-                             groups,
-                             context_,
-                             documents(plan),
-                             rows};
+  BlockSetting setting{binding(model_, training_, plan),
+                       model_.width,
+                       plan,
+                       training_,
+                       groups,
+                       context_,
+                       documents(plan),
+                       rows};
+  if (plan.halves != Halves::none) {
+    setting.expert_imbalance_of_half = balance_of_experts(model_, training_, plan, 0.5).busiest;
+  }
+  setting.kept_tokens = kept_tokens(model_, training_, plan);
   auto made = std::make_unique<ModelCosts>();
   const std::optional<Model> as_held =
       model_.family->as_held(model_, division(context_.cluster, training_, plan));

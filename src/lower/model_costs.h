@@ -85,8 +85,12 @@ class CostCache {
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
 };
 
-// How unevenly the plan's ranks work on the routed tokens.
-ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan);
+// How unevenly the plan's ranks work on the routed tokens of a part of a microbatch.
+ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan,
+                                 double part = 1);
+
+// The part of the routed tokens that no expert drops, with the halves that the plan makes.
+double kept_tokens(const Model& model, const Training& training, const Plan& plan);
 
 // What the plan binds the symbols of the model's operators to.
 Binding binding(const Model& model, const Training& training, const Plan& plan);

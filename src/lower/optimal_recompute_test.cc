@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include "lower/random_plan.h"
@@ -81,6 +82,29 @@ TEST(OptimalRecompute, IsTheBestOfItsPlansInAnyMemory) {
     EXPECT_FALSE(none.bound);
   }
   EXPECT_EQ(recomputing, 18);
+}
+
+// What it chooses is valid beside tiles, which make the feed-forward part again themselves.
+TEST(OptimalRecompute, ChoosesValidPlansBesideTiles) {
+  std::mt19937 random(20261126);
+  int chosen = 0;
+  for (int draw = 0; draw < 3000 && chosen < 60; ++draw) {
+    auto c = random_case(random);
+    if (!c || c->training.workload == Workload::forward) continue;
+    c->plan.mlp_tiles = 4;
+    c->plan.recompute_modules.clear();
+    c->plan.recompute_layers = 0;
+    c->plan.recompute = Recompute::optimal;
+    if (!plan_problems(c->model, c->cluster, c->training, c->plan).empty()) continue;
+    for (const double gib : {1.0, 4.0, 16.0}) {
+      c->cluster.accelerator.memory.capacity = Bytes(gib * 1024 * 1024 * 1024);
+      CostCache cache(c->model, c->training, *cost_context(c->cluster, Catalog::built_in()));
+      const Plan plan = optimal_recompute(cache, c->plan).plan;
+      EXPECT_TRUE(plan_problems(c->model, c->cluster, c->training, plan).empty()) << to_text(plan);
+    }
+    ++chosen;
+  }
+  EXPECT_GT(chosen, 10);
 }
 
 // Less memory never costs less computing, and never has a lower bound.

@@ -66,8 +66,8 @@ const ShardCommunication& ShardCommunications::of(ShardCommunication& known, con
            .gather_twice = gather(costs, std::move(twice)),
            .copy_gathered = copied(Gather::forward),
            .copy_again = copied(Gather::backward),
-           .copy_reduced = buffer_copy(costs, "copy gradients to reduce",
-                                       costs.copied_reduced(cost.trained.all())),
+           .copy_reduced =
+               buffer_copy(costs, "copy gradients to reduce", costs.copied_reduced(cost.trained)),
            .known = true};
   return known;
 }

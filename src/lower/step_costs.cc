@@ -390,7 +390,7 @@ class BlockCommunication {
       out.tail = std::max(Picoseconds(0), reduce - backward);
     }
     if (step.plan.gradient_code != GradientCode::none && reduce > Picoseconds(0)) {
-      out.lost += step.copying(step.copied_reduced(block.trained.all())) * moves_.reductions;
+      out.lost += step.copying(step.copied_reduced(block.trained)) * moves_.reductions;
     }
     if (step.plan.zero >= 3) {
       const double trained = block.trained.all();
@@ -400,7 +400,7 @@ class BlockCommunication {
                     step.copying(step.copied_gathered(all, Gather::backward)) * moves_.backward;
       }
       if (reduce > Picoseconds(0))
-        out.lost += step.copying(step.copied_reduced(trained)) * moves_.reductions;
+        out.lost += step.copying(step.copied_reduced(block.trained)) * moves_.reductions;
     }
     return out;
   }

@@ -123,9 +123,10 @@ struct StepCosts {
   // (g/P), of 1 / ranks of a node of the gradients. 8 bits: c = c' = 1 (arXiv 1511.04561 s.3). Of -1, 0
   // and 1: c = log2(3) / 8, and the sum of P has 2P + 1 values: c' = log2(2P + 1) / 8 (arXiv 1705.07878
   // s.3.1); real codes hold five of three values in a byte, 1 % more. Scales of layers are left out.
-  // Both papers have one accelerator a node.
+  // Both papers have one accelerator a node. Gradients of experts are coded whole, P the ranks that hold
+  // them.
   [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
-  [[nodiscard]] Bytes copied_reduced(double parameters) const;
+  [[nodiscard]] Bytes copied_reduced(const RankParameters& parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0
   // Whether gradients of g bytes are all-reduced in fp32, and what kernels then read and write for
   // each parameter beside: joined and divided (2 g each), widened and narrowed (g + 4 each, where g

@@ -212,10 +212,11 @@ TEST(StepCosts, BuffersOfShardsMoveBytesOnTheDevice) {
     const Seconds byte = context.kernels.memory_bound(Bytes(1e9)) / 1e9;
     const auto folded = simulate(step_graph(step, Folding::folded)->graph).makespan;
     EXPECT_EQ(folded, simulate(step_graph(step, Folding::expanded)->graph).makespan);
-    return std::tuple{step.copying(step.copied_gathered(parameters, Gather::forward)).seconds() /
-                          (byte * parameters),
-                      step.copying(step.copied_reduced(parameters)).seconds() / (byte * parameters),
-                      folded.seconds()};
+    return std::tuple{
+        step.copying(step.copied_gathered(parameters, Gather::forward)).seconds() /
+            (byte * parameters),
+        step.copying(step.copied_reduced({.dense = parameters})).seconds() / (byte * parameters),
+        folded.seconds()};
   };
   const char* sharded = "dp=16,zero=3";
   const auto [in_gathered, in_reduced, in_place] = priced(ShardTransfers::in_place, sharded);

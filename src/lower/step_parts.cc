@@ -26,11 +26,14 @@ struct CodedGradient {
   int ranks = 1;
   int node = 1;
 };
-CodedGradient coded_gradient(const StepCosts& step) {
+enum class Coded { dense, expert };
+// Those of experts are coded whole among the ranks that hold them.
+CodedGradient coded_gradient(const StepCosts& step, Coded what) {
   const RankLayout& layout = *step.layout;
-  CodedGradient out{k8Bits, k8Bits, layout.dense_shard.size, 1};
+  const bool dense = what == Coded::dense;
+  CodedGradient out{k8Bits, k8Bits, (dense ? layout.dense_shard : layout.expert_shard).size, 1};
   const int nodes = layout.groups[index(StepGroup::secondary_peers).value()].shape.size;
-  if (nodes > 1) {
+  if (dense && nodes > 1) {
     out.ranks = nodes;
     out.node = layout.secondary.size;
   }
@@ -93,10 +96,11 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
     if (step.plan.gradient_code != GradientCode::none) {
       // A node adds up what it has; each of its ranks codes a part of the sum, decodes and adds up its
       // part of what the other nodes send, and sends that sum.
-      const CodedGradient code = coded_gradient(step);
-      const bool nodes = code.node > 1 && shard == StepGroup::replicas;
+      const CodedGradient code =
+          coded_gradient(step, shard == StepGroup::replicas ? Coded::dense : Coded::expert);
+      const bool nodes = code.node > 1;
       const StepGroup among = nodes ? StepGroup::secondary_peers : shard;
-      const double coded = gradients.value() / element / (nodes ? code.node : 1);
+      const double coded = gradients.value() / element / code.node;
       Rounding rounding = Rounding::own;
       const auto next = [&](CollectiveKind kind, StepGroup group, Bytes payload) {
         visit(communication(kind, group, payload),
@@ -141,7 +145,7 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
          layout.expert_shard.size);
   if (step.schedule->routes > 1) {
     const Bytes shard =
-        sharded ? of_dense / layout.dense_shard.size + of_expert / layout.expert_shard.size
+        sharded ? of_dense / layout.gradients.size + of_expert / layout.expert_shard.size
                 : of_dense + of_expert;
     visit(communication(CollectiveKind::all_reduce, StepGroup::mirrored_stages, shard),
           Rounding::own);
@@ -222,14 +226,19 @@ Bytes StepCosts::copied_gathered(double parameters, Gather pass) const {
   return (copied ? 2 * weight + quantized : quantized) * parameters;
 }
 
-Bytes StepCosts::copied_reduced(double parameters) const {
+Bytes StepCosts::copied_reduced(const RankParameters& of) const {
   const double g = gradient_bytes;
+  const double parameters = of.all();
   if (plan.gradient_code != GradientCode::none) {
-    const CodedGradient code = coded_gradient(*this);
-    const double ranks = code.ranks;
-    const Bytes decoded =
-        plan.zero > 0 ? Bytes(g / ranks) : code.returned * (1 + 1 / ranks) + Bytes(g);
-    return (Bytes(g) + 2 * code.sent + decoded) * (parameters / code.node);
+    const auto copied = [&](Coded what, double gradients) {
+      const CodedGradient code = coded_gradient(*this, what);
+      if (code.ranks <= 1) return Bytes(0);
+      const double ranks = code.ranks;
+      const Bytes decoded =
+          plan.zero > 0 ? Bytes(g / ranks) : code.returned * (1 + 1 / ranks) + Bytes(g);
+      return (Bytes(g) + 2 * code.sent + decoded) * (gradients / code.node);
+    };
+    return copied(Coded::dense, of.dense) + copied(Coded::expert, of.expert);
   }
   if (plan.quantized_gradients) {
     const double node = layout->secondary.size;
@@ -327,7 +336,9 @@ OperationParts StepCosts::outer_parts() const {
     return listed.take();
   }
   const double steps = mean_local_steps(plan);
-  const double neighbours = plan.averaging == Averaging::ring ? 2 : 1;
+  // Two copies are each other's only neighbour.
+  const int others = layout->dense_outer.size - 1;
+  const double neighbours = plan.averaging == Averaging::ring ? std::min(2, others) : 1;
   OperationParts out;
   const auto average = [&](StepGroup copies, RankParameters parameters) {
     Communication c = communication(CollectiveKind::all_reduce, copies,
@@ -359,7 +370,9 @@ OperationParts StepCosts::optimizer_parts(int device) const {
   // Accumulated gradients are set to zero for the next step; shards of them are small.
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==
                                             ShardMove::each_pass;
-  const double accumulated = shards ? owned : totals.trained.all();
+  const double accumulated =
+      shards ? totals.trained.sharded(layout->gradients.size, layout->expert_shard.size)
+             : totals.trained.all();
   OperationParts out = {{.what = memory_bound(Bytes(owned * optimizer_bytes))},
                         {.what = memory_bound(Bytes(accumulated * gradient_bytes)),
                          .rounding = Rounding::with_previous}};

@@ -22,6 +22,10 @@ bool attends(const Model& model) {
   return any_operator(model, [](const Operator& op) { return op.kind == OperatorKind::attention; });
 }
 
+bool carries_states(const Model& model) {
+  return any_operator(model, [](const Operator& op) { return op.carried.elements > 0; });
+}
+
 // Of what goes round a ring.
 void ring_problems(const JudgedPlan& judged, Reasons& out) {
   const Plan& plan = judged.plan;
@@ -48,9 +52,8 @@ void ring_problems(const JudgedPlan& judged, Reasons& out) {
           plan.inner_ring, ring));
     }
   }
-  const bool carries =
-      any_operator(judged.model, [](const Operator& op) { return op.carried.elements > 0; });
-  if (carries && plan.cp > 1 && plan.context_balance == ContextBalance::striped) {
+  if (carries_states(judged.model) && plan.cp > 1 &&
+      plan.context_balance == ContextBalance::striped) {
     out.push_back("context_balance=striped: layers of " + judged.model.name +
                   " carry a state from token to token, so that a rank needs consecutive ones; use "
                   "zigzag or contiguous");
@@ -79,6 +82,11 @@ void group_problems(const JudgedPlan& judged, Reasons& out) {
     out.emplace_back(
         "context_groups=by-length and ep exclude each other: ranks of all groups would wait for "
         "each other's tokens in every layer");
+  }
+  if (carries_states(judged.model)) {
+    out.push_back("context_groups=by-length: layers of " + judged.model.name +
+                  " carry a state from token to token, which is not modelled in groups of ranks; "
+                  "write context_groups=fixed");
   }
 }
 
@@ -174,10 +182,6 @@ Reasons tile_problems(const JudgedPlan& judged) {
            "mlp_tiles needs layers with a dense feed-forward part; experts are not tiled");
     refuse(plan.recompute == Recompute::alternate,
            "mlp_tiles and recompute=alternate exclude each other; use none, selective or full");
-    const RecomputeModuleSet modules(plan.recompute_modules);
-    refuse(modules.has(RecomputeModule::mlp) || modules.has(RecomputeModule::mlp_act),
-           "mlp_tiles computes the feed-forward part again already; leave mlp and mlp_act out of "
-           "recompute_modules");
   }
   if (plan.loss_tiles > 1) {
     refuse(std::ranges::none_of(

@@ -86,7 +86,24 @@ std::vector<std::string> expert_load_problems(const ExpertLoad& load, const Mode
   };
   const auto experts = static_cast<double>(model.experts);
   outside("power_law", load.power_law, 0, kSteepest);
-  outside("max_violation", load.max_violation, 0, (experts - 1) / 2);
+  // A token chooses an expert once, so that none gets more than all tokens.
+  const auto chosen = static_cast<double>(std::max<std::int64_t>(1, model.experts_of_a_token));
+  outside("max_violation", load.max_violation, 0, experts / chosen - 1);
+  const auto too_popular = [&](std::size_t expert, double share, std::string_view write) {
+    if (share * chosen <= 1 + 1e-9) return;
+    out.push_back(
+        fmt::format("expert_load: expert {} gets {:.3g} % of the tokens; with {} experts a token "
+                    "no expert gets "
+                    "more than {:.3g} %; {}",
+                    expert, 100 * share, chosen, 100 / chosen, write));
+  };
+  if (load.power_law > 0 && load.power_law <= kSteepest) {
+    double all = 0;
+    for (std::int64_t i = 1; i <= model.experts; ++i) {
+      all += std::pow(static_cast<double>(i), -load.power_law);
+    }
+    too_popular(0, 1 / all, "write a smaller power_law");
+  }
   if (load.capacity_factor != 0) outside("capacity_factor", load.capacity_factor, 0.01, experts);
   const int stated = (load.tokens.empty() ? 0 : 1) + (load.power_law > 0 ? 1 : 0) +
                      (load.max_violation > 0 ? 1 : 0);
@@ -110,7 +127,13 @@ std::vector<std::string> expert_load_problems(const ExpertLoad& load, const Mode
     }
     sum += load.tokens[i];
   }
-  if (!(sum > 0)) out.emplace_back("expert_load: no expert gets a token");
+  if (!(sum > 0)) {
+    out.emplace_back("expert_load: no expert gets a token");
+    return out;
+  }
+  const auto most = std::ranges::max_element(load.tokens);
+  too_popular(static_cast<std::size_t>(most - load.tokens.begin()), *most / sum,
+              "write the tokens that each expert is sent");
   return out;
 }
 

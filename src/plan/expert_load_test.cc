@@ -55,5 +55,29 @@ TEST(ExpertLoad, WhatNoModelCanHaveIsNamed) {
   EXPECT_EQ(problems({.power_law = -1}, 8), "expert_load: power_law -1 is outside 0 to 16\n");
 }
 
+// A token is sent to two different experts: no expert gets more than half of what is sent.
+TEST(ExpertLoad, NoExpertGetsMoreThanEveryToken) {
+  Model model;
+  model.name = "some";
+  model.experts = 8;
+  model.experts_of_a_token = 2;
+  const auto problems = [&](const ExpertLoad& load) {
+    std::string all;
+    for (const std::string& p : expert_load_problems(load, model)) all += p + "\n";
+    return all;
+  };
+  EXPECT_EQ(problems({.tokens = {4, 0, 1, 1, 1, 1, 0, 0}}), "");
+  EXPECT_EQ(problems({.tokens = {0, 1, 0, 0, 0, 0, 0, 0}}),
+            "expert_load: expert 1 gets 100 % of the tokens; with 2 experts a token no expert gets "
+            "more than 50 %; write the tokens that each expert is sent\n");
+  EXPECT_EQ(problems({.power_law = 1}), "");
+  EXPECT_EQ(
+      problems({.power_law = 4}),
+      "expert_load: expert 0 gets 92.4 % of the tokens; with 2 experts a token no expert gets "
+      "more than 50 %; write a smaller power_law\n");
+  EXPECT_EQ(problems({.max_violation = 3}), "");
+  EXPECT_EQ(problems({.max_violation = 3.1}), "expert_load: max_violation 3.1 is outside 0 to 3\n");
+}
+
 }  // namespace
 }  // namespace orrery

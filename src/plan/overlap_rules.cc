@@ -107,6 +107,22 @@ Reasons reduction_problems(const JudgedPlan& judged) {
     out.emplace_back(
         "overlap.tensor_tiles and overlap.tensor_parallel both cut products: use one of them");
   }
+  const auto late = std::ranges::find_if(
+      judged.model.blocks, [](const Block& block) { return block.residual != Residual::standard; });
+  if (plan.tp > 1 && late != judged.model.blocks.end()) {
+    const bool ladder = late->residual == Residual::ladder;
+    const std::string stated = ladder ? "residual ladder" : "residual kraken";
+    if (plan.halves != Halves::none || plan.overlap.tensor_tiles || plan.overlap.tensor_parallel) {
+      out.push_back(stated + " of " + judged.model.name +
+                    " hides these sums already; leave out halves, overlap.tensor_tiles and "
+                    "overlap.tensor_parallel");
+    }
+    if (ladder && plan.sequence_parallel) {
+      out.push_back(stated + " of " + judged.model.name +
+                    " hides all-reduces; with sequence_parallel=true every product waits for its "
+                    "own gather: write sequence_parallel=false");
+    }
+  }
   const auto keeps_streams = [](const Block& block) { return block.residual == Residual::kraken; };
   if (plan.tp > 1 && plan.sequence_parallel &&
       std::ranges::any_of(judged.model.blocks, keeps_streams)) {

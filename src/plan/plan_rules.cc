@@ -327,6 +327,7 @@ Reasons workload(const JudgedPlan& judged) {
   refuse(plan.overlap.optimizer, "overlap.optimizer");
   refuse(plan.gradient_code != GradientCode::none, "gradient_code");
   refuse(plan.gradient_bucket_mib > 0, "gradient_bucket_mib");
+  refuse(plan.gradient_shard > 0, "gradient_shard");
   refuse(training.dropout, "dropout");
   const auto found = find_schedule(plan.schedule);
   refuse(found && ((*found)->splits_backward || (*found)->pairs_passes ||
@@ -479,6 +480,11 @@ std::vector<std::string> recompute_module_problems(const Model& model, const Pla
     out.emplace_back(
         "overlap.expert and recompute_modules shared_experts exclude each other: the shared expert "
         "would run again beside no exchange");
+  }
+  if (plan.mlp_tiles > 1 && (set.has(RecomputeModule::mlp) || set.has(RecomputeModule::mlp_act))) {
+    out.emplace_back(
+        "mlp_tiles computes the feed-forward part again already; leave mlp and mlp_act out of "
+        "recompute_modules");
   }
   if (set.has(RecomputeModule::moe) && plan.overlap.expert_batches) {
     out.emplace_back(

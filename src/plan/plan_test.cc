@@ -476,6 +476,32 @@ TEST(PlanText, MapsAreGivenFieldByField) {
   EXPECT_FALSE(parse_plan("quadratic.=1"));
 }
 
+TEST(PlanRules, LateSumsHideThemselves) {
+  Model late = model("llama-3-8b");
+  for (Block& block : late.blocks) block.residual = Residual::ladder;
+  const Cluster c = cluster("h100-sxm:16");
+  const auto problems_of = [&](const std::string& text) {
+    Training t;
+    t.sequence_length = 2048;
+    t.global_batch = 64;
+    const CompletedPlan completed = completed_plan(late, c, t, *parse_plan(text));
+    return plan_problems(late, c, completed.training, completed.plan);
+  };
+  const std::string flat = "tp=4,sequence_parallel=false";
+  const std::vector<std::string> twice = {
+      "residual ladder of llama-3-8b hides these sums already; leave out halves, "
+      "overlap.tensor_tiles and overlap.tensor_parallel"};
+  EXPECT_TRUE(problems_of(flat).empty());
+  EXPECT_TRUE(problems_of("tp=1").empty());
+  EXPECT_EQ(problems_of(flat + ",halves=sequence"), twice);
+  EXPECT_EQ(problems_of(flat + ",overlap.tensor_tiles=on"), twice);
+  EXPECT_EQ(
+      problems_of("tp=4"),
+      (std::vector<std::string>{
+          "residual ladder of llama-3-8b hides all-reduces; with sequence_parallel=true every "
+          "product waits for its own gather: write sequence_parallel=false"}));
+}
+
 TEST(PlanRules, HiddenCommunicationNamesWhatWorks) {
   const auto problems_of = [](const char* name, const std::string& plan) {
     std::string out = problems(name, "h100-sxm:16", plan.c_str(), 2048, 64);

@@ -95,6 +95,13 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
       space.modules.push_back(std::move(cheap));
     }
   }
+  // An axis that every search has, with the values that somebody asked for.
+  const auto asked = std::ranges::find(space.further, "dispatch", &FurtherAxis::field);
+  if (asked != space.further.end()) {
+    space.dispatch.clear();
+    for (const Plan& value : asked->values) space.dispatch.push_back(value.dispatch);
+    space.further.erase(asked);
+  }
   if (space.dispatch.empty()) {
     space.dispatch = {ExpertDispatch::all_to_all};
     if (model.experts > 0) space.dispatch.push_back(ExpertDispatch::deduplicated);
@@ -447,7 +454,9 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   if (free("etp") && plan.ep > 1) {
     for (const std::int64_t etp : divisors(plan.tp, plan.tp)) with([&](Plan& p) { p.etp = etp; });
   }
-  if (free("expert_placement") && plan.ep > 1 && !scenario.training.expert_load.tokens.empty()) {
+  if (free("expert_placement") && plan.ep > 1 &&
+      (!scenario.training.expert_load.tokens.empty() ||
+       scenario.training.expert_load.power_law > 0)) {
     with([](Plan& p) { p.expert_placement = ExpertPlacement::balanced; });
   }
   if (free("sequence_parallel") && plan.tp > 1) {
@@ -554,21 +563,6 @@ std::vector<std::string> module_problems(const Scenario& scenario, const SearchS
                        ? Recompute::selective
                        : space.recompute.front();
   return recompute_module_problems(scenario.model, plan);
-}
-
-std::string no_valid_plan(const SearchSpace& space, const Scenario& scenario) {
-  std::string reasons = "no combination of degrees divides the GPUs and the global batch";
-  for (const CandidateGroup& group : groups(space, scenario)) {
-    const auto list =
-        members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
-    if (list.empty()) continue;
-    const Plan plan = plan_of(list.front(), space, scenario.plan, scenario.cluster.accelerators);
-    const auto problems = plan_problems(scenario.model, scenario.cluster, scenario.training, plan);
-    if (problems.empty()) continue;
-    reasons = "for example " + to_text(plan) + ": " + problems.front();
-    break;
-  }
-  return "no valid plan in the space: " + reasons;
 }
 
 std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scenario& scenario,

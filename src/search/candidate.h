@@ -83,6 +83,10 @@ std::vector<std::string> module_problems(const Scenario& scenario, const SearchS
 // A sentence: why not even the simplest plan of the space is valid.
 std::string no_valid_plan(const SearchSpace& space, const Scenario& scenario);
 
+// "halves=batch: <reason>": values of further axes that no valid plan of the space has. The reason is
+// that of the first plan which is valid with another value, if there is one.
+std::vector<std::string> never_tried(const SearchSpace& space, const Scenario& scenario);
+
 // Whether somebody stated that field of the plan ("zero", "overlap.pipeline"; "overlap" for all).
 bool is_stated(const SearchSpace& space, std::string_view field);
 

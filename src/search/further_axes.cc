@@ -50,6 +50,7 @@ constexpr auto kFields = std::to_array<Field>({
     field<&Plan::gradient_code>("none,eight-bit,ternary"),
     field<&Plan::gradient_bucket_mib>("0,25,100"),
     field<&Plan::halves>("none,batch,sequence"),
+    field<&Plan::dispatch>("all-to-all,deduplicated,two-level", &Plan::ep),
     field<&Plan::dispatch_format>("bf16,fp8", &Plan::ep),
     field<&Plan::sequence_parallel>("true,false", &Plan::tp),
     field<&Plan::etp>("", &Plan::tp),

@@ -78,6 +78,35 @@ TEST(Search, EqualsExhaustiveSearchOverFurtherAxes) {
   }
 }
 
+// A value that no valid plan has is named with the reason; others are not.
+TEST(FurtherAxes, ValuesThatAreNeverTriedAreNamed) {
+  const Scenario s = scenario("llama-3-8b", 4, "h100-sxm:8", 4096, 8);
+  SearchSpace space;
+  space.tp = {2};
+  space.micro_batch = {1};
+  space.further = further({"halves", "sequence_parallel=false"});
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(found->never_tried,
+            (std::vector<std::string>{
+                "halves=batch: halves=batch needs an even number of sequences; micro_batch is 1"}));
+}
+
+// Dispatch is an axis anyway: its values are those that were asked for.
+TEST(FurtherAxes, TwoLevelDispatchIsSearchedWhereItIsAskedFor) {
+  const Scenario s = scenario("mixtral-8x7b", 4, "h100-sxm:16", 4096, 16);
+  SearchSpace space;
+  space.tp = {1};
+  space.cp = {1};
+  space.pp = {1};
+  space.ep = {8};
+  space.further = further({"dispatch=two-level"});
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_FALSE(found->plans.empty());
+  EXPECT_EQ(found->plans.front().plan.dispatch, ExpertDispatch::two_level);
+}
+
 // What a search leaves out as a repetition changes neither time nor memory.
 TEST(FurtherAxes, WhatMeansNothingChangesNothing) {
   const auto axes = further({"dispatch_format", "sequence_parallel", "etp=1,2", "ulysses=0,1",

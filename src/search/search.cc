@@ -295,9 +295,7 @@ class Search {
     if (evaluated_.at(plans_.front()).roomy) return;
     std::optional<std::size_t> best;
     for (const auto& [i, e] : evaluated_) {
-      if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) {
-        best = i;
-      }
+      if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) best = i;
     }
     walk([&](std::size_t i) { return fitting_[i].least_room >= 0; },
          [&] {
@@ -519,6 +517,7 @@ class Search {
     result_.evaluated = static_cast<std::int64_t>(evaluated_.size() - improved_.size());
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
     result_.not_searched = axes_not_searched(space_, scenario_, options_.all_axes);
+    result_.never_tried = never_tried(space_, scenario_);
     result_.interrupted = cut_short_;
     return std::move(result_);
   }

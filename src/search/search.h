@@ -102,6 +102,7 @@ struct SearchResult {
   std::int64_t improved = 0;     // beyond these: simulated because of all_axes
   std::optional<Judged> judged;  // if there was a judge
   std::vector<std::string> not_searched;  // fields of a plan, neither stated nor searched
+  std::vector<std::string> never_tried;   // "halves=batch: why": asked for, but in no valid plan
   bool interrupted = false;
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };

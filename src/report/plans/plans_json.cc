@@ -472,6 +472,11 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
                    [](auto& d) { return d.result.judged; }),
     field("not_searched", "fields of a plan that were neither stated nor searched",
           [](auto& d) { return d.result.not_searched; }),
+    optional_field("never_tried", "values of --axis that no valid plan has, each with the reason",
+                   [](auto& d) {
+                     const std::vector<std::string>& all = d.result.never_tried;
+                     return all.empty() ? std::nullopt : std::optional(all);
+                   }),
     field("interrupted", "the search was stopped early: these are the best so far",
           [](auto& d) { return d.result.interrupted; }),
     field<&SearchDocument::elapsed>("elapsed_s",

@@ -111,6 +111,7 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
   if (const std::string rest = not_searched_sentence(r); !rest.empty()) {
     out += wrapped(rest, 2, style);
   }
+  for (const std::string& value : r.never_tried) out += wrapped("never tried: " + value, 2, style);
   return out;
 }
 
