@@ -214,11 +214,16 @@ class Fields {
   }
 
   [[nodiscard]] const std::string& name() const { return description_.name; }
+  // "an " before a vowel, else "a ".
+  [[nodiscard]] std::string article() const {
+    const bool vowel = std::string_view("aeio").find(name().front()) != std::string_view::npos;
+    return vowel ? "an " : "a ";
+  }
   [[nodiscard]] const Description& description() const { return description_; }
 
   [[nodiscard]] Result<T> read(const Value& v) const {
     if (v.kind() != Value::Kind::map) {
-      return bad_input("expected a map with the fields of a " + name(), place(v, ""));
+      return bad_input("expected a map with the fields of " + article() + name(), place(v, ""));
     }
     T out{};
     for (const auto& [key, member] : v.members()) {
