@@ -88,9 +88,9 @@ class QuadraticRule(Record):
     alpha: float | None
     """local steps = (alpha / learning rate)^2"""
     learning_rate: float | None
-    """at the peak, from which it falls by a cosine"""
+    """peak learning rate, which a cosine lowers to 0"""
     steps: int | None
-    """of the run; 0: no rule"""
+    """steps of the whole run; 0: no rule"""
 
 class Overlap(Record):
     gradient_reduction: bool | None
@@ -146,7 +146,7 @@ class Plan(Record):
     context_placement: Literal["head-first", "context-first"]
     """which context-parallel group is on neighbouring ranks"""
     inner_ring: int
-    """ranks of an inner ring of a ring; 0: one ring"""
+    """ranks of an inner ring, where the ring is divided; 0: it is not"""
     context_groups: Literal["fixed", "by-length"]
     """how many context-parallel ranks share a row"""
     loss_tiles: int
@@ -172,9 +172,9 @@ class Plan(Record):
     prefetch: int
     """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
     gradient_shard: int
-    """of these, ranks that share gradients (ZeRO 2, 3); 0: as many"""
+    """ranks that share gradients (ZeRO 2, 3); 0: those that share the optimizer's states"""
     weight_shard: int
-    """ranks that share weights (ZeRO 3); 0: as many"""
+    """ranks that share weights (ZeRO 3); 0: those that share the optimizer's states"""
     offload_optimizer: Literal["none", "cpu", "nvme"]
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"]
@@ -182,9 +182,9 @@ class Plan(Record):
     offload_activations: Literal["none", "cpu", "nvme"]
     """where activations wait for their backward"""
     offload_share: float
-    """part of the optimizer's states that lies outside"""
+    """share of the optimizer's states that lies in host memory or on storage"""
     update_stride: int
-    """every so many-th part of what lies outside is updated on the device; 0: none"""
+    """the device updates one of every so many parts of the offloaded states; 0: none"""
     quantized_weights: bool
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool
@@ -194,15 +194,15 @@ class Plan(Record):
     local_steps: int
     """steps after which copies of the model average (DiLoCo)"""
     quadratic: QuadraticRule
-    """local steps that become more as the learning rate falls"""
+    """rule by which local steps increase as the learning rate falls"""
     averaging: Literal["all", "ring", "one-peer"]
-    """with which of the others a copy averages"""
+    """the copies of the model that a copy averages with"""
     gradient_code: Literal["none", "eight-bit", "ternary"]
-    """what replicas send of their gradients"""
+    """how gradients are coded when replicas exchange them"""
     gradient_bucket_mib: int
-    """MiB of gradients that are reduced at once; 0: a layer's"""
+    """size of a gradient bucket in MiB; 0: one bucket per layer"""
     halves: Literal["none", "batch", "sequence"]
-    """halves of a microbatch that take turns"""
+    """how a microbatch is cut into two halves, of which one computes while the other communicates"""
     recompute: Literal["none", "selective", "alternate", "full", "optimal"]
     """activations computed again in the backward"""
     recompute_modules: Records[str]
@@ -238,15 +238,15 @@ class Documents(Record):
 
 class ExpertLoad(Record):
     tokens: Records[float] | None
-    """tokens of each expert, or their parts"""
+    """tokens of each expert; only their ratios matter"""
     file: str | None
     """CSV with the columns expert and tokens"""
     power_law: float | None
     """exponent by which the popularity of experts falls"""
     max_violation: float | None
-    """by which part the most popular expert exceeds the mean"""
+    """excess of the most popular expert over the mean, as a share of the mean"""
     capacity_factor: float | None
-    """tokens that an expert takes at most, over the mean; 0: all"""
+    """most tokens that an expert takes, as a multiple of the mean; 0: no limit"""
     padded: bool | None
     """experts compute their whole capacity"""
 
@@ -884,6 +884,8 @@ class SearchDocument(Record):
     """with --python: what its function made of the plans"""
     not_searched: Records[str]
     """fields of a plan that were neither stated nor searched"""
+    never_tried: Records[str] | None
+    """values of --axis that no valid plan has, each with the reason"""
     interrupted: bool
     """the search was stopped early: these are the best so far"""
     elapsed_s: float
@@ -1494,7 +1496,7 @@ class ImportPlan(Record):
     context_placement: Literal["head-first", "context-first"] | None
     """which context-parallel group is on neighbouring ranks"""
     inner_ring: int | None
-    """ranks of an inner ring of a ring; 0: one ring"""
+    """ranks of an inner ring, where the ring is divided; 0: it is not"""
     context_groups: Literal["fixed", "by-length"] | None
     """how many context-parallel ranks share a row"""
     loss_tiles: int | None
@@ -1520,9 +1522,9 @@ class ImportPlan(Record):
     prefetch: int | None
     """blocks whose weights are gathered ahead of the one that runs (ZeRO 3)"""
     gradient_shard: int | None
-    """of these, ranks that share gradients (ZeRO 2, 3); 0: as many"""
+    """ranks that share gradients (ZeRO 2, 3); 0: those that share the optimizer's states"""
     weight_shard: int | None
-    """ranks that share weights (ZeRO 3); 0: as many"""
+    """ranks that share weights (ZeRO 3); 0: those that share the optimizer's states"""
     offload_optimizer: Literal["none", "cpu", "nvme"] | None
     """where optimizer states lie and are updated"""
     offload_parameters: Literal["none", "cpu", "nvme"] | None
@@ -1530,9 +1532,9 @@ class ImportPlan(Record):
     offload_activations: Literal["none", "cpu", "nvme"] | None
     """where activations wait for their backward"""
     offload_share: float | None
-    """part of the optimizer's states that lies outside"""
+    """share of the optimizer's states that lies in host memory or on storage"""
     update_stride: int | None
-    """every so many-th part of what lies outside is updated on the device; 0: none"""
+    """the device updates one of every so many parts of the offloaded states; 0: none"""
     quantized_weights: bool | None
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool | None
@@ -1542,15 +1544,15 @@ class ImportPlan(Record):
     local_steps: int | None
     """steps after which copies of the model average (DiLoCo)"""
     quadratic: QuadraticRule | None
-    """local steps that become more as the learning rate falls"""
+    """rule by which local steps increase as the learning rate falls"""
     averaging: Literal["all", "ring", "one-peer"] | None
-    """with which of the others a copy averages"""
+    """the copies of the model that a copy averages with"""
     gradient_code: Literal["none", "eight-bit", "ternary"] | None
-    """what replicas send of their gradients"""
+    """how gradients are coded when replicas exchange them"""
     gradient_bucket_mib: int | None
-    """MiB of gradients that are reduced at once; 0: a layer's"""
+    """size of a gradient bucket in MiB; 0: one bucket per layer"""
     halves: Literal["none", "batch", "sequence"] | None
-    """halves of a microbatch that take turns"""
+    """how a microbatch is cut into two halves, of which one computes while the other communicates"""
     recompute: Literal["none", "selective", "alternate", "full", "optimal"] | None
     """activations computed again in the backward"""
     recompute_modules: Records[str] | None
@@ -1699,7 +1701,7 @@ class Tower(Record):
     features: Records[str]
     """their names in the file of similarities"""
     columns: float
-    """elements of a sample, before the tower's module"""
+    """elements per sample that enter the tower's module"""
     pooling: float
     """look-ups of a sample"""
     size_bytes: float
@@ -1715,9 +1717,9 @@ class Towers(Record):
     """whose tables they are"""
     strategy: Literal["coherent", "diverse"]
     """whether features that are alike share a tower, or others"""
-    similarity_inside: float
-    """mean absolute similarity of two features of a tower"""
-    similarity_across: float
+    similarity_inside: float | None
+    """mean absolute similarity of two features of a tower; null: no tower has two"""
+    similarity_across: float | None
     """of two features of different towers"""
     imbalance: float
     """look-ups of the busiest tower over the mean"""
