@@ -474,7 +474,7 @@ class Search {
     return plan_for(fitting_[i]);
   }
   // With what recompute=optimal stands for.
-  [[nodiscard]] Plan concrete(Plan plan) const {
+  [[nodiscard]] Plan concrete(const Plan& plan) const {
     return plan.recompute == Recompute::optimal ? optimal_recompute(priced_->cache, plan).plan
                                                 : plan;
   }

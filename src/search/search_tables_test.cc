@@ -53,7 +53,7 @@ TEST(SearchTables, FindsWhatExhaustiveSearchFinds) {
     Recommender r = *recommender_of(*load_model("dlrm-criteo-kaggle", catalog));
     r.embedding_dim = 64;
     r.bottom_mlp = {16, 512, 64};
-    r.top_mlp = {64 * 27, 512, 256};
+    r.top_mlp = {1728, 512, 256};
     r.interaction = Interaction::concatenation;
     r.lossy = LossyVectors{.ratio = 8,
                            .ratios = {},

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/recorded_message.h"
+#include "trace/recorded_arguments.h"
 #include "whatif/edit_language.h"
 
 namespace orrery {

@@ -165,7 +165,8 @@ class TransformerWriter {
   // Layers within frames, each before one along time.
   void space_and_time() {
     const LatentSize latent = latent_of(image_);
-    const auto frames = static_cast<double>(latent.frames / t_.patch_frames);
+    const std::int64_t patches = latent.frames / t_.patch_frames;  // whole ones
+    const auto frames = static_cast<double>(patches);
     window_ = tokens_of(image_) / frames;
     sequential(Stream::image);
     model_.blocks.push_back({"layer within frames", out_.take(), hidden()});
