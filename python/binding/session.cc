@@ -305,8 +305,7 @@ py::object Session::estimate(py::handle model, py::dict arguments) {
     }
     if (run) {
       ORRERY_TRY(out->extras.run,
-                 healthy_run(out->figures, question->priced->scenario.cluster.accelerator, *run,
-                             catalog_));
+                 healthy_run(out->figures, question->priced->scenario.cluster, *run, catalog_));
     }
     return out;
   };

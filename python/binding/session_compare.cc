@@ -84,8 +84,7 @@ py::object Session::compare(py::handle models, py::dict arguments) {
               Estimate figures = orrery::estimate(step, *uncertainty);
               figures.stages = {};  // of thousands of cells
               if (run) {
-                ORRERY_TRY(cell.run,
-                           healthy_run(figures, spec.scenario.cluster.accelerator, *run, catalog_));
+                ORRERY_TRY(cell.run, healthy_run(figures, spec.scenario.cluster, *run, catalog_));
               }
               cell.estimate = std::move(figures);
               return {};
