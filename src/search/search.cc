@@ -410,7 +410,7 @@ class Search {
     std::vector<std::optional<Evaluated>> found(all.size());
     parallel_for(all.size(), threads_, [&](std::size_t k) {
       if (stopped() || !is_valid(all[k])) return;
-      all[k] = concrete(std::move(all[k]));
+      all[k] = concrete(all[k]);
       const StepCosts costs = step_costs(priced_->cache, all[k]);
       Candidate c;
       if (lower_bound(costs).count() >= now.step_ps) return;
