@@ -105,6 +105,7 @@ details{border-top:1px solid var(--grid)}
 details:first-of-type{border-top:0}
 summary{cursor:pointer;padding:8px 0;font-weight:560;display:flex;gap:12px;justify-content:space-between}
 summary output{font-weight:500;color:var(--soft);font-variant-numeric:tabular-nums}
+p code{overflow-wrap:anywhere}
 details p{margin:0 0 10px;padding-left:2px;overflow-wrap:anywhere}
 code{font:13px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .source{color:var(--soft);font-size:13px}
