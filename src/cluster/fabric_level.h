@@ -35,8 +35,9 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*);
 //
 //   rate = bandwidth * efficiency * min(1, 1 / (oversubscription * crossing)),
 //
-// and what its transport leaves of that, if `senders` of them send to it at once. A collective of a whole mesh axis has all accelerators
-// cross (1); stages of a pipeline that lie in two units cross with those of one stage only.
+// and what its transport leaves of that if `senders` others send to one accelerator at once. A
+// collective of a whole mesh axis has all accelerators cross (1); stages of a pipeline that lie in two
+// units cross with those of one stage only.
 Delivery delivery(const FabricLevel& level, double crossing = 1, double senders = 1);
 
 std::string_view fabric_of(const FabricLevel& level);

@@ -101,8 +101,9 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     top.oversubscription =
         std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(size)) / *bandwidth);
     top.latency = *round_trip / 2;
-    if (transport.packet_drop_rate > 0 || transport.window || transport.buffer)
+    if (transport.packet_drop_rate > 0 || transport.window || transport.buffer) {
       top.transport = transport;
+    }
     site.levels.push_back(std::move(top));
   }
   cluster.levels = sites.front().levels;

@@ -1,8 +1,8 @@
 // How messages travel over a link that is long, loses packets or has switches of few buffers: what
 // rate is left, and what repeating lost packets adds.
 //
-//   window       a stream has at most `window` bytes under way: rate <= streams * window / rtt; beside a
-//                buffer the lower of both rates counts
+//   window       a stream has at most `window` bytes under way: rate <= streams * window / rtt;
+//                beside a buffer the lower of both rates counts
 //   selective    lost packets alone are sent again: rate (1 - p), and the last of them arrive late
 //                by   E[extra] = O sum over k >= 1 of the integral over x from 0 to 1 of
 //                     1 - exp(-N ((1 - x) p^k + p^(k+1) / (1 - p)))   (in closed form)
@@ -23,12 +23,14 @@
 //                below D the link is partly idle, so that rate = u * offered rate, with
 //                  u = (w^2 - v^2) / (2 (1 - v) + w^2 - 1) if v < 1, else 1
 //                drop: w D = D + B, v = w / 2, so that u is 3/4 without a buffer and 1 from B = D on
-//                (Appenzeller et al., SIGCOMM 2004, section 2). ecn, with m = streams * packet and B the
-//                threshold of marking: w D = D + B + m, (w - v) D = sqrt(2 m (D + B)) / 2, so that u is 1
-//                from B = D / 7 on with any number of streams (DCTCP, SIGCOMM 2010, section 3.3)
-//   incast       n accelerators that send to one have at least a packet of each stream under way: what of
-//                n * streams * packet > B does not fit is lost, unless ports are lossless (Vasudevan
-//                et al., SIGCOMM 2009, section 2); what is under way meets at the port as well
+//                (Appenzeller et al., SIGCOMM 2004, section 2). ecn, with m = streams * packet and
+//                B the threshold of marking: w D = D + B + m, (w - v) D = sqrt(2 m (D + B)) / 2, so
+//                that u is 1 from B = D / 7 on with any number of streams (DCTCP, SIGCOMM 2010,
+//                section 3.3)
+//   incast       n accelerators that send to one have at least a packet of each stream under way:
+//                what of n * streams * packet > B does not fit is lost, unless ports are lossless
+//                (Vasudevan et al., SIGCOMM 2009, section 2); what is under way meets at the port
+//                as well
 //
 // p: packet drop rate; rtt: twice the latency of the link. Not modelled: erasure codes; timeouts;
 // the time in a queue; flows that a full lossless port stops though they go elsewhere; streams that

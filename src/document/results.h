@@ -10,9 +10,10 @@
 //   Value document = answer(spread);
 //
 // A key takes a member (and its name, unless another is given), a member function, or a function
-// without captures; the table knows the type of the row, which the function leaves open. What these return may be a bool, number, text, quantity, enum, description with
-// fields_of() (written with all its fields), another type with a table, or an optional or range of
-// these. The key contains the unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
+// without captures; the table knows the type of the row, which the function leaves open. What these
+// return may be a bool, number, text, quantity, enum, description with fields_of() (written with all
+// its fields), another type with a table, or an optional or range of these. The key contains the
+// unit: seconds `_s`, bytes `_bytes`, rates `_per_s`.
 //
 // Many rows are indices into something larger (names of a recording, times after its beginning). A
 // function of two arguments gets this context as the second one; a table with a context passes it

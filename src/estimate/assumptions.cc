@@ -83,7 +83,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
   const Model& held = as_held ? *as_held : scenario.model;
   add(held.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);
-      image != nullptr && image->unet && image->unet->control) {
+      image != nullptr && steers(*image)) {
     out.push_back(
         "the denoiser that it steers is not run: the step is that of the control network alone");
   }

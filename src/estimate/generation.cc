@@ -51,7 +51,7 @@ Result<RunPart> run(Scenario scenario, std::string role, std::int64_t batch, std
     out.weights = std::max(out.weights, Bytes(static_cast<double>(stage.memory.parameters)));
   }
   if (const ImageModel* image = image_model_of(step.model());
-      image && !image->autoencoder && !(image->unet && image->unet->control)) {
+      image && !image->autoencoder && !steers(*image)) {
     // The output of the ranks that share an image, or its two evaluations.
     const CostContext& costs = step.priced->cache.context();
     const double of_replica = static_cast<double>(batch) / static_cast<double>(step.plan().dp);
@@ -179,8 +179,8 @@ Result<Model> control_network(const std::string& name, const ImageModel& denoise
     return fail(ErrorCode::not_found, fmt::format("no model '{}'", printable(name)), where,
                 "a U-Net with `control: true`: orrery catalog generation lists some");
   }
-  const ImageModel* steers = image_model_of(*own);
-  if (steers == nullptr || !steers->unet || !steers->unet->control) {
+  const ImageModel* network = image_model_of(*own);
+  if (network == nullptr || !steers(*network)) {
     return bad_input(fmt::format("'{}' does not steer a denoiser", printable(name)), where,
                      "a U-Net with `control: true`");
   }
@@ -190,7 +190,7 @@ Result<Model> control_network(const std::string& name, const ImageModel& denoise
   }
   std::string has;
   std::string wanted;
-  for (const SteeredFigure& f : steered_figures(*steers, denoiser)) {
+  for (const SteeredFigure& f : steered_figures(*network, denoiser)) {
     if (f.of_network == f.of_denoiser) continue;
     has += (has.empty() ? "" : " and ") + f.of_network;
     wanted += (wanted.empty() ? "" : " and ") + f.of_denoiser;
@@ -205,7 +205,7 @@ Result<Model> control_network(const std::string& name, const ImageModel& denoise
 Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q,
                               const Catalog& catalog) {
   const ImageModel* image = image_model_of(asked.model);
-  if (image == nullptr || image->autoencoder || (image->unet && image->unet->control)) {
+  if (image == nullptr || image->autoencoder || steers(*image)) {
     return bad_input("model '" + asked.model.name + "' is no denoiser of images", "",
                      "orrery catalog generation lists some");
   }

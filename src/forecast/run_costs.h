@@ -36,8 +36,8 @@ struct RunCosts {
 };
 
 // The price is the one that the question states, or the median of the catalog's prices of the
-// accelerator; price and power of sites that differ are the mean over the accelerators, none where one is
-// not known. Errors: an unknown price; one that is not above 0 and at most 1,000,000 $/h.
+// accelerator; price and power of sites that differ are the mean over the accelerators, none where
+// one is not known. Errors: an unknown price; one that is not above 0 and at most 1,000,000 $/h.
 Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
                            const Catalog& catalog);
 

@@ -131,7 +131,8 @@ std::optional<LawFit> law_of_kind(const FittedNumber& number, double spread,
   std::vector<Seconds> all;
   for (const FittedSpread& row : rows) {
     if (!is_of(row, number.works) || !row.signature.alike || !row.nearest) continue;
-    // Fewer, such as the ranks of a small job, have the form that their own mean and spread force on them.
+    // Fewer, such as the ranks of a small job, have the form that their own mean and spread force
+    // on them.
     if ((row.*number.factors).size() < kLeastTimes) continue;
     Deviations own;
     for (const double factor : row.*number.factors) own.add(factor);

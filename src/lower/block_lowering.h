@@ -423,9 +423,12 @@ class BlockLowering {
   // Of rings (lower/context_ring.cc).
   [[nodiscard]] Communication ring_step(Bytes bytes) const;
   [[nodiscard]] Communication ring_step(Bytes bytes, std::int64_t j) const;
-  void pass_keys(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+  void go_round(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+                std::string_view name, const std::function<Communication(std::int64_t)>& step,
+                const std::function<void(std::int64_t)>& behind);
+  void pass_keys(PassBuilder& out, const Operator& op, Category category, const Kernel& kernel,
                  double volume, bool backward);
-  void pass_queries(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+  void pass_queries(PassBuilder& out, const Operator& op, Category category, const Kernel& kernel,
                     bool backward);
   void attend_in_pieces(PassBuilder& out, const Operator& op, Category category,
                         const Kernel& piece, bool backward);

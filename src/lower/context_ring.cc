@@ -28,6 +28,7 @@
 // all heads have their own. The paper says nothing of training; backward, queries and gradients of
 // outputs with two sums of each (8 bytes) go one way, and gradients of queries return.
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "lower/block_lowering.h"
@@ -70,12 +71,13 @@ Communication BlockLowering::ring_step(Bytes bytes, std::int64_t j) const {
   return time(outside) > time(inside) ? outside : inside;
 }
 
-// `volume` times the keys and values travel.
-void BlockLowering::pass_keys(PassBuilder& out, const Operator& op, Category category,
-                              Kernel kernel, double volume, bool backward) {
+// A kernel for each rank of a ring, beside each but the last the transfer that `step` makes of the
+// number of its step, with what `behind` emits after each.
+void BlockLowering::go_round(PassBuilder& out, const Operator& op, Category category, Kernel kernel,
+                             std::string_view name,
+                             const std::function<Communication(std::int64_t)>& step,
+                             const std::function<void(std::int64_t)>& behind) {
   const std::int64_t ranks = ring_ranks(s_.plan);
-  const Bytes bytes = key_value_bytes(op) * (volume / static_cast<double>(ranks));
-  const bool whole_rows = s_.plan.attention == AttentionKernel::unfused;
   kernel.pieces = static_cast<double>(ranks);
   std::optional<NodeIndex> arriving;
   for (std::int64_t j = 0; j < ranks; ++j) {
@@ -83,18 +85,31 @@ void BlockLowering::pass_keys(PassBuilder& out, const Operator& op, Category cat
     arriving.reset();
     Seconds beside;
     if (j + 1 < ranks) {
-      const Communication step = ring_step(bytes, j);
-      beside = time(step);
-      arriving = out.transfer("keys and values round the ring", StepStream::cp,
-                              Category::exposed_cp, step, NodeKind::point_to_point);
+      const Communication sent = step(j);
+      beside = time(sent);
+      arriving =
+          out.transfer(name, StepStream::cp, Category::exposed_cp, sent, NodeKind::point_to_point);
     }
     out.slowed_compute(op.name, category, kernel, beside);
-    if (j > 0 && !whole_rows) merge_ring_step(out, op, category, backward);
+    behind(j);
   }
 }
 
+// `volume` times the keys and values travel.
+void BlockLowering::pass_keys(PassBuilder& out, const Operator& op, Category category,
+                              const Kernel& kernel, double volume, bool backward) {
+  const Bytes bytes = key_value_bytes(op) * (volume / static_cast<double>(ring_ranks(s_.plan)));
+  const bool whole_rows = s_.plan.attention == AttentionKernel::unfused;
+  go_round(
+      out, op, category, kernel, "keys and values round the ring",
+      [&](std::int64_t j) { return ring_step(bytes, j); },
+      [&](std::int64_t j) {
+        if (j > 0 && !whole_rows) merge_ring_step(out, op, category, backward);
+      });
+}
+
 void BlockLowering::pass_queries(PassBuilder& out, const Operator& op, Category category,
-                                 Kernel kernel, bool backward) {
+                                 const Kernel& kernel, bool backward) {
   const std::int64_t ranks = ring_ranks(s_.plan);
   const AttentionShape a = attention_shape(op);
   const double rows = a.batch * a.queries * a.heads;
@@ -103,20 +118,10 @@ void BlockLowering::pass_queries(PassBuilder& out, const Operator& op, Category 
   const Bytes sums = element_size(NumberFormat::fp32) * rows;  // one of each query and head
   const Bytes there = backward ? queries + outputs + 2 * sums : queries;
   const Bytes back = backward ? queries : outputs + sums;
-  kernel.pieces = static_cast<double>(ranks);
-  std::optional<NodeIndex> arriving;
-  for (std::int64_t j = 0; j < ranks; ++j) {
-    out.wait_for(arriving);
-    arriving.reset();
-    Seconds beside;
-    if (j + 1 < ranks) {
-      const Communication step = ring_step(j == 0 ? there : std::max(there, back));
-      beside = time(step);
-      arriving = out.transfer("queries round the ring, outputs back", StepStream::cp,
-                              Category::exposed_cp, step, NodeKind::point_to_point);
-    }
-    out.slowed_compute(op.name, category, kernel, beside);
-  }
+  go_round(
+      out, op, category, kernel, "queries round the ring, outputs back",
+      [&](std::int64_t j) { return ring_step(j == 0 ? there : std::max(there, back)); },
+      [](std::int64_t) {});
   out.wait_for(out.transfer("last outputs back", StepStream::cp, Category::exposed_cp,
                             ring_step(back), NodeKind::point_to_point));
   for (std::int64_t j = 1; j < ranks; ++j) merge_ring_step(out, op, category, backward);

@@ -23,8 +23,8 @@
 // Context-parallel groups by length (`context_groups: by-length`; FlexSP, arXiv 2412.01523; hybrid
 // data parallelism of ByteScale, arXiv 2502.21231): each of cp ranks has T / cp positions of a
 // microbatch, and a document is divided over as few ranks as can hold it: the least divisor d of cp
-// with l <= d T / cp. Documents of one d are packed into rows of d T / cp positions, so that with x_d, their
-// share of all positions,
+// with l <= d T / cp. Documents of one d are packed into rows of d T / cp positions, so that with
+// x_d, their share of all positions,
 //
 //   pairs of a rank  = sum over d of x_d pairs(rows of d T / cp) / d
 //   bytes it exchanges = sum over d of x_d bytes(d)                 (lower/context_groups.cc)

@@ -114,7 +114,7 @@ class PassBuilder {
   std::array<Picoseconds, 2> under_way_;         // transfers of it that nothing has waited for
   std::size_t half_ = 0;
   std::size_t transfers_ = 0;
-  std::vector<Carried> emitted_;  // every transfer, where halves or modules may carry them
+  std::vector<Carried> emitted_;  // every transfer of the pass, of which some may be carried
   std::vector<Carried> carried_;
   std::optional<NodeIndex> last_;  // on the computing stream
   Picoseconds last_time_;

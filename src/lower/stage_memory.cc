@@ -258,9 +258,10 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   double unsharded = 0;
   if (in.dense_shard > 1 || in.expert_shard > 1 || in.optimizer_outside > 0) {
     const ShardMoves moves = shard_moves(step.plan, step.cache->context().software);
-    if (in.zero >= 2)
+    if (in.zero >= 2) {
       unsharded = whole_shards(in, moves, root, layer, chunk, second,
                                static_cast<double>(std::max<std::int64_t>(1, step.plan.prefetch)));
+    }
   }
   in.transient = fullest.transient() + Bytes(unsharded);
   in.separate = fullest.separate();

@@ -6,8 +6,8 @@
 // Where sites of the cluster differ (cluster/cluster.h), a plan is priced once for each site, as if
 // all of the cluster were like it. Of a pipeline across them, every stage is taken from the prices
 // of its site; of replicas across them, all is taken from those of the site whose step takes longest,
-// by its lower bound, for the others wait for its gradients. What travels between sites takes as long as at the slower
-// end, and a collective across them as long as at the slowest.
+// by its lower bound, for the others wait for its gradients. What travels between sites takes as
+// long as at the slower end, and a collective across them as long as at the slowest.
 #pragma once
 
 #include <vector>
@@ -118,13 +118,13 @@ struct StepCosts {
   // Coded gradients of c bytes (GradientCode) travel between nodes: ranks of a node first add up theirs
   // as they are (reduce-scatter), then each sends codes of its part to the nodes' ranks that own pieces
   // of it, which decode what all P send and add it up; sums of c' bytes return, and are gathered in the
-  // node, unless shards of them stay. In one node all is coded, P its ranks. Kernels write the code (g +
-  // c), read what arrives (c), write the sum's code (c'/P) and decode it (c' + g), or write a shard
-  // (g/P), of 1 / ranks of a node of the gradients. 8 bits: c = c' = 1 (arXiv 1511.04561 s.3). Of -1, 0
-  // and 1: c = log2(3) / 8, and the sum of P has 2P + 1 values: c' = log2(2P + 1) / 8 (arXiv 1705.07878
-  // s.3.1); real codes hold five of three values in a byte, 1 % more. Scales of layers are left out.
-  // Both papers have one accelerator a node. Gradients of experts are coded whole, P the ranks that hold
-  // them.
+  // node, unless shards of them stay. In one node all is coded, P its ranks. Kernels write the code
+  // (g + c), read what arrives (c), write the sum's code (c'/P) and decode it (c' + g), or write a
+  // shard (g/P), of 1 / ranks of a node of the gradients. 8 bits: c = c' = 1 (arXiv 1511.04561
+  // s.3). Of -1, 0 and 1: c = log2(3) / 8, and the sum of P has 2P + 1 values: c' = log2(2P + 1) /
+  // 8 (arXiv 1705.07878 s.3.1); real codes hold five of three values in a byte, 1 % more. Scales of
+  // layers are left out. Both papers have one accelerator a node. Gradients of experts are coded
+  // whole, P the ranks that hold them.
   [[nodiscard]] Bytes copied_gathered(double parameters, Gather pass) const;
   [[nodiscard]] Bytes copied_reduced(const RankParameters& parameters) const;
   [[nodiscard]] Picoseconds copying(Bytes moved) const;  // by such a kernel; none: 0

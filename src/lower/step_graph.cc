@@ -460,7 +460,8 @@ class StepBuilder {
     return whole;
   }
 
-  // Copies that take local steps, or groups with shards of their own, meet behind a node or beside all.
+  // The exchange of copies that take local steps, or of groups with shards of their own: behind a node
+  // or, without one, beside the whole step.
   NodeIndex outer_step(std::uint32_t device, std::optional<NodeIndex> after) {
     const std::uint32_t id = instance(DeviceOperation{device, {}}, StepInstance::Part::reduce);
     const NodeSpec spec{operation(NodeKind::collective, Category::exposed_dp, "exchange of groups",

@@ -99,7 +99,7 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
       crossing.rate = levels[l].bandwidth * levels[l].efficiency;
       levels[l].efficiency = pairwise_rate(crossing, protocol, parameters) / levels[l].bandwidth;
     } else {
-      levels[l].efficiency *= share * (network ? parameters.network_share : parameters.ring_share);
+      levels[l].efficiency *= share * (network ? 1 : parameters.ring_share);
       if (algorithm == ProgramAlgorithm::in_switch && !network) {
         levels[l].efficiency *= parameters.in_switch.efficiency;
       }

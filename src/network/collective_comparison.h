@@ -92,8 +92,9 @@ struct CollectiveQuestion {
 };
 
 // `progress` is told the share that is done. Errors: more ranks than there are or than are simulated;
-// ranks that do not fill the units of a level evenly; an algorithm that does not offer the collective, or
-// `imported` without a program; a program of another collective or number of ranks; too many flows at once.
+// ranks that do not fill the units of a level evenly; an algorithm that does not offer the
+// collective, or `imported` without a program; a program of another collective or number of ranks;
+// too many flows at once.
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress = {});

@@ -35,7 +35,8 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
 
 // `streams`: connections between two accelerators, each with its part of every send and, where paths
 // are hashed, with one of its own; spread and planned flows gain nothing by more. Errors: more flows at
-// once than kMostFlows, of all rounds that run side by side; a program with switches on a network that has none.
+// once than kMostFlows, of all rounds that run side by side; a program with switches on a network that
+// has none.
 inline constexpr std::size_t kMostFlows = 8'000'000;
 Result<ProgramRun> run(const Program& program, Bytes payload, const Network& network,
                        std::span<const std::vector<std::uint32_t>> placements, Routing routing,

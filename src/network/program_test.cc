@@ -291,7 +291,8 @@ TEST(Routing, PlannedPathsAreAsGoodAsSpreadOnes) {
 
 // F flows that are hashed to K equal uplinks take E[max load] / (F/K) times as long as spread ones: of
 // 8 on 8, the expected largest of a multinomial, 2.597 (the sum over m of 1 - P(all at most m), by
-// counting; 1.762 and 1.369 of 32 and 128). With s streams each, 8 s balls fall, and the loads come closer to each other.
+// counting; 1.762 and 1.369 of 32 and 128). With s streams each, 8 s balls fall, and the loads come
+// closer to each other.
 TEST(Routing, StreamsBringHashedFlowsCloserToSpreadOnes) {
   Cluster cluster = nodes_of(1024, 1, 400e9, 50e9, 0, 0);
   cluster.levels = {cluster.levels[0], cluster.levels[1], cluster.levels[1]};

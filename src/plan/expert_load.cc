@@ -50,17 +50,17 @@ Result<std::vector<double>> read_expert_tokens(std::string_view text, std::strin
     const std::string where = fmt::format("{}: line {}", table.name, row.line);
     const auto number = parsed_number<std::int64_t>(row.fields[expert]);
     if (!number || *number < 0 || *number >= kMostExperts) {
-      return bad_input(fmt::format("'{}' is no number of an expert", row.fields[expert]), where,
-                       fmt::format("whole numbers from 0 to {}", kMostExperts - 1));
+      return bad_input(fmt::format("'{}' is not the number of an expert", row.fields[expert]),
+                       where, fmt::format("whole numbers from 0 to {}", kMostExperts - 1));
     }
     const auto load = parsed_number<double>(row.fields[tokens]);
     if (!load || !(*load >= 0) || *load > kMostTokens) {
-      return bad_input(fmt::format("'{}' is no number of tokens", row.fields[tokens]), where,
+      return bad_input(fmt::format("'{}' is not a number of tokens", row.fields[tokens]), where,
                        "a number from 0 to 1e15");
     }
     if (!loads.emplace(*number, *load).second) {
       return bad_input(fmt::format("expert {} has a row already", *number), where,
-                       "one row an expert, with the sum of its tokens");
+                       "one row for each expert, with the sum of its tokens");
     }
   }
   std::vector<double> out;
@@ -92,9 +92,8 @@ std::vector<std::string> expert_load_problems(const ExpertLoad& load, const Mode
   const auto too_popular = [&](std::size_t expert, double share, std::string_view write) {
     if (share * chosen <= 1 + 1e-9) return;
     out.push_back(
-        fmt::format("expert_load: expert {} gets {:.3g} % of the tokens; with {} experts a token "
-                    "no expert gets "
-                    "more than {:.3g} %; {}",
+        fmt::format("expert_load: expert {} gets {:.3g} % of the tokens; if each token chooses {} "
+                    "experts, no expert gets more than {:.3g} %; {}",
                     expert, 100 * share, chosen, 100 / chosen, write));
   };
   if (load.power_law > 0 && load.power_law <= kSteepest) {

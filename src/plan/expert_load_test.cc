@@ -22,12 +22,12 @@ TEST(ExpertLoad, RowsOfATableMayComeInAnyOrder) {
 
 TEST(ExpertLoad, RowsOfATableAreRefusedByTheirLine) {
   EXPECT_THAT(refusal("expert,tokens\n0,5\n1,-7\n"),
-              testing::HasSubstr("loads.csv: line 3: '-7' is no number of tokens"));
+              testing::HasSubstr("loads.csv: line 3: '-7' is not a number of tokens"));
   EXPECT_THAT(refusal("expert,tokens\n0,5\n0,6\n"),
               testing::HasSubstr("loads.csv: line 3: expert 0 has a row already"));
   EXPECT_THAT(refusal("expert,tokens\n0,5\n2,6\n"), testing::HasSubstr("expert 1 has no row"));
   EXPECT_THAT(refusal("expert,tokens\n0.5,5\n"),
-              testing::HasSubstr("'0.5' is no number of an expert"));
+              testing::HasSubstr("'0.5' is not the number of an expert"));
   EXPECT_THAT(refusal("expert,count\n0,5\n"),
               testing::HasSubstr("needs the columns 'expert' and 'tokens'"));
   EXPECT_THAT(refusal("expert,tokens\n"), testing::HasSubstr("has no rows"));
@@ -68,13 +68,13 @@ TEST(ExpertLoad, NoExpertGetsMoreThanEveryToken) {
   };
   EXPECT_EQ(problems({.tokens = {4, 0, 1, 1, 1, 1, 0, 0}}), "");
   EXPECT_EQ(problems({.tokens = {0, 1, 0, 0, 0, 0, 0, 0}}),
-            "expert_load: expert 1 gets 100 % of the tokens; with 2 experts a token no expert gets "
-            "more than 50 %; write the tokens that each expert is sent\n");
+            "expert_load: expert 1 gets 100 % of the tokens; if each token chooses 2 experts, no "
+            "expert gets more than 50 %; write the tokens that each expert is sent\n");
   EXPECT_EQ(problems({.power_law = 1}), "");
   EXPECT_EQ(
       problems({.power_law = 4}),
-      "expert_load: expert 0 gets 92.4 % of the tokens; with 2 experts a token no expert gets "
-      "more than 50 %; write a smaller power_law\n");
+      "expert_load: expert 0 gets 92.4 % of the tokens; if each token chooses 2 experts, no expert "
+      "gets more than 50 %; write a smaller power_law\n");
   EXPECT_EQ(problems({.max_violation = 3}), "");
   EXPECT_EQ(problems({.max_violation = 3.1}), "expert_load: max_violation 3.1 is outside 0 to 3\n");
 }

@@ -117,17 +117,14 @@ Reasons reduction_problems(const JudgedPlan& judged) {
                     " hides these sums already; leave out halves, overlap.tensor_tiles and "
                     "overlap.tensor_parallel");
     }
-    if (ladder && plan.sequence_parallel) {
-      out.push_back(stated + " of " + judged.model.name +
-                    " hides all-reduces; with sequence_parallel=true every product waits for its "
-                    "own gather: write sequence_parallel=false");
+    if (plan.sequence_parallel) {
+      out.push_back(ladder
+                        ? stated + " of " + judged.model.name +
+                              " hides all-reduces; with sequence_parallel=true every product "
+                              "waits for its own gather: write sequence_parallel=false"
+                        : "each rank of " + judged.model.name +
+                              " has a residual stream of its own: write sequence_parallel=false");
     }
-  }
-  const auto keeps_streams = [](const Block& block) { return block.residual == Residual::kraken; };
-  if (plan.tp > 1 && plan.sequence_parallel &&
-      std::ranges::any_of(judged.model.blocks, keeps_streams)) {
-    out.push_back("each rank of " + judged.model.name +
-                  " has a residual stream of its own: write sequence_parallel=false");
   }
   if (plan.gradient_bucket_mib == 0) return out;
   if (plan.zero > 1 || !plan.overlap.gradient_reduction) {

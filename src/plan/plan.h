@@ -31,7 +31,7 @@ enum class Recompute { none, selective, alternate, full, optimal };
 // What travels so that attention sees the whole sequence: keys and values to every rank, at once or
 // round a ring; all to all, so that each rank gets all tokens of a part of the heads
 // (DeepSpeed-Ulysses, arXiv 2309.14509; Megatron-Core's --cp-comm-type a2a); queries round a ring
-// (lower/token_ring.h); or, where each layer attends along one dimension of a video, the whole
+// (lower/context_ring.cc); or, where each layer attends along one dimension of a video, the whole
 // activation when that dimension changes (lower/dimension_switch.h).
 enum class ContextParallel { all_gather, ring, all_to_all, token_ring, dimension_switch };
 template <>
@@ -45,7 +45,7 @@ enum class ContextPlacement { head_first, context_first };
 template <>
 inline constexpr char kWordSeparator<ContextPlacement> = '-';  // "head-first"
 // How many of the context-parallel ranks share a row: all of them, or those that its documents need
-// (lower/context_groups.h).
+// (lower/context_groups.cc).
 enum class ContextGroups { fixed, by_length };
 template <>
 inline constexpr char kWordSeparator<ContextGroups> = '-';  // "by-length"

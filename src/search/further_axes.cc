@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "outcome/nearest_name.h"
+#include "search/candidate.h"
 
 namespace orrery {
 namespace {
@@ -71,15 +72,24 @@ constexpr auto kFields = std::to_array<Field>({
     overlap<&Overlap::host_update>("overlap.host_update"),
 });
 
-// What every search varies, and what --all-axes alone does.
-constexpr std::array<std::string_view, 18> kSearched = {
-    "tp",     "cp",        "context_parallel", "pp",        "dp",
-    "ep",     "dispatch",  "table_sharding",   "towers",    "codec",
-    "chunks", "schedule",  "micro_batch",      "recompute", "recompute_modules",
-    "zero",   "placement", "recompute_layers"};
-constexpr std::array<std::string_view, 9> kInAllAxes = {
-    "expert_placement", "prefetch",       "inner_ring",   "context_groups", "loss_tiles",
-    "mlp_tiles",        "gradient_shard", "weight_shard", "update_stride"};
+// What every search varies.
+constexpr std::array<std::string_view, 17> kSearched = {"tp",
+                                                        "cp",
+                                                        "context_parallel",
+                                                        "pp",
+                                                        "dp",
+                                                        "ep",
+                                                        "table_sharding",
+                                                        "towers",
+                                                        "codec",
+                                                        "chunks",
+                                                        "schedule",
+                                                        "micro_batch",
+                                                        "recompute",
+                                                        "recompute_modules",
+                                                        "zero",
+                                                        "placement",
+                                                        "recompute_layers"};
 
 Result<const Field*> find(std::string_view name) {
   const auto found = std::ranges::find(kFields, name, &Field::name);
@@ -89,7 +99,7 @@ Result<const Field*> find(std::string_view name) {
     return bad_input(quoted + " is searched without --axis; state it with --plan to keep it fixed",
                      "");
   }
-  if (std::ranges::find(kInAllAxes, name) != kInAllAxes.end()) {
+  if (std::ranges::find(kAxesOutsideTheSpace, name) != kAxesOutsideTheSpace.end()) {
     return bad_input(quoted + " is varied by --all-axes", "");
   }
   std::vector<std::string> names;
@@ -114,7 +124,7 @@ Result<FurtherAxis> further_axis(std::string_view text) {
   std::string_view values = equals == text.size() ? known->usual : text.substr(equals + 1);
   FurtherAxis out{.field = std::string(known->name), .names = {}, .values = {}};
   if (values.empty()) {
-    return bad_input("needs values", out.field, "write such as " + out.field + "=1,8");
+    return bad_input("needs values", out.field, "write for example " + out.field + "=1,8");
   }
   while (true) {
     const std::size_t comma = std::min(values.find(','), values.size());

@@ -32,7 +32,8 @@ std::vector<std::string> fields_with_usual_values();
 std::size_t combinations(const std::vector<FurtherAxis>& axes);
 void set_combination(const std::vector<FurtherAxis>& axes, std::size_t index, Plan& plan);
 
-// Whether a combination differs from an earlier one only in fields that mean nothing with these degrees.
+// Whether a combination differs from an earlier one only in fields that mean nothing with these
+// degrees.
 bool repeats(const std::vector<FurtherAxis>& axes, std::size_t index, const Plan& degrees);
 
 // The value that a plan has on an axis, as it is written; empty if it is none of them.

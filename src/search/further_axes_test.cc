@@ -164,12 +164,12 @@ TEST(FurtherAxes, KnowEveryFieldOfAPlan) {
     }
   }
   EXPECT_EQ(unknown, (std::vector<std::string>{"redundant_experts", "layers", "site_microbatches",
-                                               "quadratic", "overlap"}));
+                                               "quadratic"}));
 }
 
 TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
   const auto error = [](const char* text) { return further_axis(text).error().text(); };
-  EXPECT_EQ(error("local_steps"), "local_steps: needs values (write such as local_steps=1,8)");
+  EXPECT_EQ(error("local_steps"), "local_steps: needs values (write for example local_steps=1,8)");
   EXPECT_EQ(error("gradient_code=none,none"), "gradient_code: has the value none twice");
   EXPECT_NE(error("gradient_cod").find("gradient_code"), std::string::npos);
   EXPECT_EQ(error("zero=1,2"),

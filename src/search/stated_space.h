@@ -14,7 +14,7 @@ namespace orrery {
 Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string>& schedules);
 
 // Adds axes that somebody asked for (search/further_axes.h). Errors: those of an axis, one that is
-// stated by the plan or given twice.
+// stated by the plan or given twice, more than 10,000 combinations of values.
 Result<void> add_axes(SearchSpace& space, const std::vector<std::string>& axes);
 
 }  // namespace orrery

@@ -49,6 +49,7 @@ std::vector<AskedValue> asked_values(const std::vector<FurtherAxis>& axes) {
 }  // namespace
 
 std::vector<std::string> never_tried(const SearchSpace& space, const Scenario& scenario) {
+  if (space.further.empty()) return {};
   std::vector<AskedValue> asked = asked_values(space.further);
   const auto problems = [&](Candidate c, std::size_t combination) {
     c.further = static_cast<std::uint32_t>(combination);

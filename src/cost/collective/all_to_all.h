@@ -31,7 +31,8 @@ struct AllToAllTimes {
 AllToAllTimes all_to_all_times(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                                Protocol protocol, const CollectiveParameters& parameters);
 
-// The shorter of both. Infinite for all but all-to-all, and for LL128, which direct exchange does not use.
+// The shorter of both. Infinite for all but all-to-all, and for LL128, which direct exchange does
+// not use.
 Seconds all_to_all_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                         Protocol protocol, const CollectiveParameters& parameters);
 

@@ -131,7 +131,6 @@ const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
           .optional<&P::low_latency_share>("payload share of LL")
           .optional<&P::low_latency_128_share>("payload share of LL128")
           .optional<&P::tree_share>("of the bandwidth that trees reach")
-          .optional<&P::network_share>("of the network levels' bandwidth that collectives reach")
           .optional<&P::ring_share>("of the scale-up levels' bandwidth that collectives reach")
           .optional<&P::latency_overlap>(
               "exponent with which steps of Simple hide behind transfers; 1: not at all")
@@ -203,7 +202,6 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
        {std::pair{"low_latency_share", p.low_latency_share},
         {"low_latency_128_share", p.low_latency_128_share},
         {"tree_share", p.tree_share},
-        {"network_share", p.network_share},
         {"ring_share", p.ring_share},
         {"parallel_trees.share", p.parallel_trees.share},
         {"pairwise.efficiency", p.pairwise.efficiency},

@@ -138,8 +138,7 @@ struct CollectiveParameters {
   double low_latency_share = 0.5;  // payload in what is sent: 4 of 8 bytes are flags
   double low_latency_128_share = 0.92;
   double tree_share = 0.92;
-  double network_share = 1;    // of a large transfer's bandwidth: rings and trees between nodes
-  double ring_share = 1;       // the same inside nodes
+  double ring_share = 1;       // of a large transfer's bandwidth: rings and trees inside nodes
   double latency_overlap = 1;  // exponent with which steps of Simple hide behind transfers
   Bytes low_latency_until;     // a rank's part above which only Simple is used; 0: no limit
   BytesPerSecond local_copy;   // a rank's own part, read and written; 0: not counted

@@ -61,8 +61,8 @@ TEST(CollectiveParameters, RefusesWhatCannotBe) {
   EXPECT_EQ(error(text("[ring]")),
             "test.yaml: algorithms: algorithms must include ring and pairwise (between them they "
             "offer every collective)");
-  EXPECT_EQ(error(text("[ring, pairwise]", "network_share: 1.5\n")),
-            "test.yaml: network_share: a share must be from 0.001 to 1 (such as 0.92)");
+  EXPECT_EQ(error(text("[ring, pairwise]", "ring_share: 1.5\n")),
+            "test.yaml: ring_share: a share must be from 0.001 to 1 (such as 0.92)");
   EXPECT_EQ(error(text("[ring, pairwise]", "network_overhead: -1 us\n")),
             "test.yaml: latencies: a latency is negative or above a minute (such as \"0.6 us\")");
   EXPECT_EQ(error(text("[ring, pairwise]", "plateau_factor: 0.5\n")),

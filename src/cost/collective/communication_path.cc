@@ -92,8 +92,7 @@ CommunicationPath communication_path(const GroupShape& group,
     if (level.transport && level.transport->buffer) c.port = &level;
     if (c.link == LinkKind::pcie) c.rate = std::min(c.rate, host_rate(outer, parameters));
     if (c.link == LinkKind::network) {
-      c.share = parameters.network_share;
-      path.network_rate = std::min(path.network_rate, c.rate * (c.share * inner));
+      path.network_rate = std::min(path.network_rate, c.rate * static_cast<double>(inner));
     } else {
       c.share = parameters.ring_share;
       path.scale_up_rate = std::min(path.scale_up_rate, c.rate * (c.share * inner));

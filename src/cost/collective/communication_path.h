@@ -10,9 +10,9 @@
 //
 // and a unit of level l-1 sends through the m[l-1] links of its members, so that the bandwidth of
 // one ring is  min over l of m[l-1] * b[l],  b = share * bandwidth * efficiency / oversubscription
-// of one accelerator (B/s), share that of the parameters (ring_share or network_share). This is
-// NCCL's flat ring with one network card per accelerator (many channels, each leaving the node by
-// another card).
+// of one accelerator (B/s), share the ring_share of the parameters inside nodes and 1 between them.
+// This is NCCL's flat ring with one network card per accelerator (many channels, each leaving the
+// node by another card).
 //
 // Accelerators on PCIe that do not share a switch exchange data through the host's memory: their b
 // is at most that of CollectiveParameters::host_path. Source: L40S rows of

@@ -9,10 +9,11 @@
 // f bytes are in flight: what C channels send for g ranks, a chunk each, before the next stage
 // begins. The first of them pass every stage (reduced, up the tree, down, sent back), the others
 // follow behind the slowest. A chunk has 128 KiB, 64 from four nodes on, and less where the payload
-// is but a few of them. g members per node, b their scale-up bandwidth (B/s), e the efficiency of in-switch operations, w
-// a node's bandwidth into the network (doubled for two nodes, which exchange rather than relay),
-// limited by channels * tree_per_channel. Each rank sends its n once and receives its 1/g of the
-// sums, so it sends less than a ring, 2(g-1)/g, from three ranks on. Only Simple exists.
+// is but a few of them. g members per node, b their scale-up bandwidth (B/s), e the efficiency of
+// in-switch operations, w a node's bandwidth into the network (doubled for two nodes, which
+// exchange rather than relay), limited by channels * tree_per_channel. Each rank sends its n once
+// and receives its 1/g of the sums, so it sends less than a ring, 2(g-1)/g, from three ranks on.
+// Only Simple exists.
 //
 // Source: NCCL graph/tuning.cc (e, steps, the factor 2 at two nodes, gather and scatter) and
 // enqueue.cc, calcCollChunking (chunks); Klenk et
@@ -20,8 +21,8 @@
 // for the traffic n (1 + 1/g). NCCL's own tuner promises 2 e b (C-1)/C, more than measured
 // (validation/kernels/nccl-collectives-measured.csv); the traffic form is used instead.
 // Between nodes of more than 32 ranks it is not used: the library has no more heads than that in one
-// switch (NCCL device.h, NCCL_MAX_NVLS_ARITY). Two racks of GB200, 64 ranks each, all-reduce at the rate
-// of a ring, 0.72 of what the tree would give (validation/kernels/nccl-multinode-measured.csv).
+// switch (NCCL device.h, NCCL_MAX_NVLS_ARITY). Two racks of GB200, 64 ranks each, all-reduce at the
+// rate of a ring, 0.72 of what the tree would give (validation/kernels/nccl-multinode-measured.csv).
 // Not modelled: in-network reduction between nodes.
 #pragma once
 

@@ -144,6 +144,9 @@ struct ImageModel {
 };
 const Fields<ImageModel>& fields_of(const ImageModel*);
 
+// Whether it is no denoiser itself but steers one (UNet::control).
+inline bool steers(const ImageModel& m) { return m.unet && m.unet->control; }
+
 // Positions of the latent along height, width and time.
 struct LatentSize {
   std::int64_t height = 0, width = 0, frames = 1;

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
+#include "outcome/parsed_number.h"
 #include "outcome/printable.h"
 
 namespace orrery {
@@ -256,13 +255,12 @@ Result<Similarities> similarities_of(const CommaSeparated& table) {
   Similarities out{table.columns, {}};
   for (const CommaSeparated::Record& record : table.records) {
     for (const std::string& text : record.fields) {
-      double value = 0;
-      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (fault != std::errc() || end != text.data() + text.size() || !(std::abs(value) <= 1)) {
-        problems.push_back(fmt::format("line {}: '{}' is no similarity from -1 to 1", record.line,
-                                       printable(text)));
+      const auto value = parsed_number<double>(text);
+      if (!value || !(std::abs(*value) <= 1)) {
+        problems.push_back(fmt::format("line {}: '{}' is not a similarity from -1 to 1",
+                                       record.line, printable(text)));
       }
-      out.values.push_back(value);
+      out.values.push_back(value.value_or(0));
     }
   }
   for (std::size_t i = 0; problems.empty() && i < n; ++i) {

@@ -142,10 +142,10 @@ TEST(TowerPartition, RefusesWhatIsNoMatrixOfSimilarities) {
   EXPECT_THAT(refused("a,b\n1,0.5\n0.4,1\n"),
               HasSubstr("the similarity of b and a is 0.4, that of a and b is 0.5"));
   EXPECT_THAT(refused("a,b\n1,x\nnan,1\n"),
-              AllOf(HasSubstr("line 2: 'x' is no similarity"), HasSubstr("line 3: 'nan'")));
+              AllOf(HasSubstr("line 2: 'x' is not a similarity"), HasSubstr("line 3: 'nan'")));
   EXPECT_THAT(refused("a,b\n0.9,0\n0,1\n"),
               HasSubstr("the similarity of a to itself is 0.9, not 1"));
-  EXPECT_THAT(refused("a,b\n1,2\n2,1\n"), HasSubstr("'2' is no similarity from -1 to 1"));
+  EXPECT_THAT(refused("a,b\n1,2\n2,1\n"), HasSubstr("'2' is not a similarity from -1 to 1"));
   const auto few = partition_towers(kinds(4, 2, 1, 0), 5, TowerStrategy::coherent);
   ASSERT_FALSE(few);
   EXPECT_THAT(few.error().text(), HasSubstr("5 towers cannot be made of 4 features"));

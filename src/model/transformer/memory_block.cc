@@ -9,9 +9,10 @@
 // reads and writes. Tensor parallelism divides value_dim, so that every rank looks up its part of
 // each row; queries and scores are computed by each for its piece of the sequence. A table that
 // several layers share is counted in equal parts by each of them.
-// Not modelled: rows that are looked up twice are in the cache; that a table which all ranks share
-// could be looked up where its rows lie; that ranks which share a
-// sequence have to gather the rows chosen for its pieces, heads x top_k of each token; optimizers that update only rows that were looked up.
+// Not modelled: that rows which are looked up twice are in the cache; that a table which all ranks
+// share could be looked up where its rows lie; that ranks which share a sequence have to gather the
+// rows chosen for its pieces, heads x top_k of each token; optimizers that update only rows that were
+// looked up.
 #include "model/transformer/blocks.h"
 
 namespace orrery {
