@@ -22,7 +22,7 @@ Picoseconds kernels(const BlockPass& pass) {
 
 struct Priced {
   Priced(Model m, const char* on, std::string_view text, std::int64_t sequence,
-         NumberFormat precision = NumberFormat::bf16, SoftwareProfile software = {})
+         NumberFormat precision = NumberFormat::bf16, const SoftwareProfile& software = {})
       : model(std::move(m)), cluster(*parse_cluster(on, Catalog::built_in())) {
     training.sequence_length = sequence;
     training.global_batch = cluster.accelerators;
@@ -30,8 +30,7 @@ struct Priced {
     CompletedPlan completed = completed_plan(model, cluster, training, *parse_plan(text));
     training = completed.training;
     plan = completed.plan;
-    cache.emplace(model, training,
-                  *cost_context(cluster, Catalog::built_in(), std::move(software)));
+    cache.emplace(model, training, *cost_context(cluster, Catalog::built_in(), software));
   }
   const ModelCosts& costs(Backward backward) {
     return cache->costs(plan, plan.recompute, backward);
