@@ -1,5 +1,6 @@
 #include "forecast/ettr.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace orrery {
@@ -8,20 +9,23 @@ namespace {
 // Failures expected in that time.
 double expected(Hertz failures, Seconds time) { return failures.value() * time.value(); }
 
+// The largest value from `low` on at which `reached` still holds, which it stops to do above `high`
+// or a multiple of it; nothing if it does not hold at `low`.
+template <class Q, class Reached>
+std::optional<Q> largest(Q low, Q high, const Reached& reached) {
+  if (!reached(low)) return std::nullopt;
+  for (high = std::max(low, high); reached(high);) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const Q middle = (low + high) / 2;
+    (reached(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 }  // namespace
 
 Seconds mean_time_to_failure(std::int64_t nodes, Hertz rate_of_node) {
   return 1 / (static_cast<double>(nodes) * rate_of_node);
-}
-
-double linear_ettr(const CheckpointedJob& job) {
-  return (1 - expected(job.failures, job.restart + job.interval / 2)) /
-         (1 + job.save / job.interval);
-}
-
-double queued_ettr(const CheckpointedJob& job, Seconds queue, Seconds productive) {
-  return (1 - expected(job.failures, job.restart + job.interval / 2)) /
-         (1 + (job.restart + queue) / productive + expected(job.failures, queue));
 }
 
 double exact_ettr(const CheckpointedJob& job) {
@@ -33,17 +37,6 @@ double exact_ettr(const CheckpointedJob& job) {
 
 Seconds young_interval(Hertz failures, Seconds save) {
   return Seconds(std::sqrt(2 * (save / failures).value()));
-}
-
-Seconds daly_interval(Hertz failures, Seconds save) {
-  const double half = expected(failures, save) / 2;
-  if (half >= 1) return 1 / failures;
-  return young_interval(failures, save) * (1 + std::sqrt(half) / 3 + half / 9) - save;
-}
-
-Seconds nvidia_interval(Hertz failures, Seconds restart, Seconds save) {
-  const double w = save.value();
-  return Seconds(std::sqrt(2 * (1 / failures.value() + restart.value()) * w + w * w));
 }
 
 Seconds best_interval(Hertz failures, Seconds save) {
@@ -62,36 +55,18 @@ Seconds best_interval(Hertz failures, Seconds save) {
 }
 
 std::optional<Seconds> largest_interval(CheckpointedJob job, double ettr) {
-  const auto reached = [&](Seconds interval) {
+  const Seconds best = best_interval(job.failures, job.save);
+  return largest(best > Seconds(0) ? best : Seconds(1e-6), Seconds(0), [&](Seconds interval) {
     job.interval = interval;
     return exact_ettr(job) >= ettr;
-  };
-  Seconds low = best_interval(job.failures, job.save);
-  if (!(low > Seconds(0))) low = Seconds(1e-6);
-  if (!reached(low)) return std::nullopt;
-  Seconds high = low;
-  while (reached(high)) high *= 2;
-  for (int i = 0; i < 60; ++i) {
-    const Seconds middle = (low + high) / 2;
-    (reached(middle) ? low : high) = middle;
-  }
-  return low;
+  });
 }
 
 std::optional<Hertz> largest_failure_rate(CheckpointedJob job, double ettr) {
-  const auto reached = [&](Hertz failures) {
+  return largest(Hertz(0), 1 / (job.restart + job.interval + job.save), [&](Hertz failures) {
     job.failures = failures;
     return exact_ettr(job) >= ettr;
-  };
-  if (!reached(Hertz(0))) return std::nullopt;
-  Hertz low(0);
-  Hertz high = 1 / (job.restart + job.interval + job.save);
-  while (reached(high)) high *= 2;
-  for (int i = 0; i < 60; ++i) {
-    const Hertz middle = (low + high) / 2;
-    (reached(middle) ? low : high) = middle;
-  }
-  return low;
+  });
 }
 
 }  // namespace orrery

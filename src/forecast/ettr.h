@@ -8,23 +8,16 @@
 // second, u0 the restart, D the interval of checkpoints (of productive time) and w the time that
 // one stops training:
 //
-//   linear     (1 - L (u0 + D / 2)) / (1 + w / D)                      (same paper, version 2)
-//   queued     (1 - L (u0 + D / 2)) / (1 + (u0 + q) / R + L q)         (from its definitions)
 //   exact      L D exp(-L u0) / (exp(L (D + w)) - 1)                   (renewal; Daly 2006, eq. 12)
 //
-// The linear forms hold for L (u0 + D / 2) << 1 and long runs; below 0 they mean nothing. The exact
-// form holds for exponential failures, which may also strike during saves and restarts, and for
+// The form holds for exponential failures, which may also strike during saves and restarts, and for
 // blocking saves. The intervals that make the ETTR largest:
 //
 //   Young      sqrt(2 w / L)                                           (Young 1974; RSC)
-//   Daly       sqrt(2 w / L) (1 + sqrt(w L / 2) / 3 + w L / 18) - w;   (2006, eq. 37)
-//              1 / L for w L >= 2
-//   NVIDIA     sqrt(2 (1 / L + u0) w + w^2)                            (arXiv 2410.18124)
 //   exact      D with L D = 1 - exp(-L (D + w)),                       (d exact / dD = 0)
 //
-// the last of which does not depend on u0. NVIDIA states its optimum as a period Tc, which contains
-// the save: Tc = D + w. Left out here and simulated in run_simulation.h:
-// asynchronous and multi-level checkpoints, clustered failures, spares, evaluation.
+// neither of which depends on u0. Left out here and simulated in run_simulation.h: asynchronous and
+// multi-level checkpoints, clustered failures, spares, evaluation.
 #pragma once
 
 #include <cstdint>
@@ -43,13 +36,9 @@ struct CheckpointedJob {
 
 Seconds mean_time_to_failure(std::int64_t nodes, Hertz rate_of_node);
 
-double linear_ettr(const CheckpointedJob& job);
-double queued_ettr(const CheckpointedJob& job, Seconds queue, Seconds productive);
 double exact_ettr(const CheckpointedJob& job);
 
 Seconds young_interval(Hertz failures, Seconds save);
-Seconds daly_interval(Hertz failures, Seconds save);
-Seconds nvidia_interval(Hertz failures, Seconds restart, Seconds save);
 Seconds best_interval(Hertz failures, Seconds save);
 
 // The largest interval with which exact_ettr() is at least that; nothing if there is none.
