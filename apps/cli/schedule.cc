@@ -18,7 +18,7 @@
 #include "report/schedules/schedule_spans.h"
 #include "report/schedules/schedule_text.h"
 #include "report/schedules/synthesis_report.h"
-#include "schedule/asked_schedule.h"
+#include "schedule/measured_schedule.h"
 #include "schedule/synthesis/synthesis.h"
 #include "trace/perfetto/chrome_json.h"
 

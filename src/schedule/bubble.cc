@@ -1,7 +1,6 @@
 #include "schedule/bubble.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace orrery {

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "schedule/linear_order.h"
+#include "schedule/order_problem.h"
 
 namespace orrery {
 namespace {
-
-std::string text(double units) {
-  std::string out = std::to_string(units);
-  out.erase(out.find_last_not_of('0') + 1);
-  if (out.back() == '.') out.pop_back();
-  return out;
-}
 
 class Filling {
  public:
@@ -81,9 +75,9 @@ class Filling {
     const StageMemory memory = times_.memory_of(s);
     while (forward && device.held + memory.forward > memory_limit_) {
       if (!pending(d)) {
-        return bad_input("a memory limit of " + text(memory_limit_) + " is below the " +
-                         text(device.held + memory.forward) + " that device " + std::to_string(d) +
-                         " must hold");
+        return bad_input("a memory limit of " + memory_text(memory_limit_) + " is below the " +
+                         memory_text(device.held + memory.forward) + " that device " +
+                         std::to_string(d) + " must hold");
       }
       weight_gradient(d);
     }

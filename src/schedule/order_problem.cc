@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -168,6 +169,20 @@ bool fits(const OrderProblem& problem, const PassOrders& orders) {
     if (peak_memory(problem, d, orders[d]) > problem.limit[d] * (1 + 1e-12)) return false;
   }
   return true;
+}
+
+void BestOrders::consider(PassOrders orders) {
+  if (orders.empty()) return;
+  const PassTimes& t = clock_.run(orders);
+  if (!t.complete) return;
+  const auto key = [&](double makespan, double span) {
+    return first_ == Shortest::makespan ? std::pair(makespan, span) : std::pair(span, makespan);
+  };
+  if (!orders_.empty() && key(t.makespan, t.span) >= key(makespan_, span_)) return;
+  if (!fits(problem_, orders)) return;
+  makespan_ = t.makespan;
+  span_ = t.span;
+  orders_ = std::move(orders);
 }
 
 std::string memory_text(double memory) { return fmt::format("{:.6g}", memory); }

@@ -123,6 +123,29 @@ double peak_memory(const OrderProblem& problem, std::size_t device,
 // Whether every device keeps its limit, but for rounding.
 bool fits(const OrderProblem& problem, const PassOrders& orders);
 
+// Keeps the best of the orders that it is shown, of those that are complete and within the limits:
+// with the shortest makespan or span, and of equals with the shortest other one.
+enum class Shortest : std::uint8_t { makespan, span };
+class BestOrders {
+ public:
+  BestOrders(const OrderProblem& problem, Shortest first)
+      : problem_(problem), first_(first), clock_(problem) {}
+
+  void consider(PassOrders orders);
+  [[nodiscard]] const PassOrders& orders() const { return orders_; }
+  // Whether nothing better is possible where these are the least.
+  [[nodiscard]] bool reaches(double makespan, double span) const {
+    return !orders_.empty() && makespan_ <= makespan && span_ <= span;
+  }
+
+ private:
+  const OrderProblem& problem_;
+  Shortest first_;
+  PassClock clock_;
+  PassOrders orders_;
+  double makespan_ = 0, span_ = 0;
+};
+
 // The shortest text of the number: "7.5".
 std::string memory_text(double memory);
 

@@ -1,7 +1,6 @@
 #include "schedule/v_schedule.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "schedule/justification.h"
 #include "schedule/order_improvement.h"
@@ -14,39 +13,9 @@ namespace {
 // Of more passes, fewer ways are tried.
 constexpr std::int64_t kManyPasses = 50'000;
 
-// Keeps the best of the orders it is shown.
-class Best {
- public:
-  explicit Best(const OrderProblem& problem)
-      : problem_(problem), clock_(problem), bound_(order_bound(problem)) {}
-
-  void consider(PassOrders orders) {
-    if (orders.empty()) return;
-    const PassTimes& t = clock_.run(orders);
-    if (!t.complete) return;
-    if (!orders_.empty() &&
-        (t.makespan > makespan_ || (t.makespan == makespan_ && t.span >= span_))) {
-      return;
-    }
-    if (!fits(problem_, orders)) return;
-    makespan_ = t.makespan;
-    span_ = t.span;
-    orders_ = std::move(orders);
-  }
-  [[nodiscard]] const PassOrders& orders() const { return orders_; }
-  // Nothing better is possible.
-  [[nodiscard]] bool reached() const {
-    return !orders_.empty() && makespan_ <= bound_.makespan && span_ <= bound_.span;
-  }
-  [[nodiscard]] const OrderBound& bound() const { return bound_; }
-
- private:
-  const OrderProblem& problem_;
-  PassClock clock_;
-  OrderBound bound_;
-  PassOrders orders_;
-  double makespan_ = 0, span_ = 0;
-};
+bool reached(const BestOrders& best, const OrderBound& bound) {
+  return best.reaches(bound.makespan, bound.span);
+}
 
 // Ranks as the slots of the repeated block.
 ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<SlottedPass>>& slots) {
@@ -58,16 +27,17 @@ ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<Slot
   return rule_of(problem, orders_of(slots), times);
 }
 
-void improve_best(Best& best, const OrderProblem& problem, std::int64_t effort) {
+void improve_best(BestOrders& best, const OrderProblem& problem, std::int64_t effort) {
   constexpr std::int64_t kRounds = 8;
   constexpr std::int64_t kMostPasses = 20'000;  // of more, moving one at a time changes too little
   if (problem.passes() > kMostPasses || best.orders().empty()) return;
+  const OrderBound bound = order_bound(problem);
   PassOrders now = best.orders();
-  for (std::int64_t round = 0; round < kRounds && !best.reached(); ++round) {
+  for (std::int64_t round = 0; round < kRounds && !reached(best, bound); ++round) {
     ImprovementOptions options;
     options.placements = effort / (2 * kRounds);
     options.seed = static_cast<std::uint64_t>(round + 1);
-    options.enough = best.bound();
+    options.enough = bound;
     now = perturbed(problem, std::move(now), options);
     best.consider(now);
     now = justified(problem, improve(problem, std::move(now), options));
@@ -75,7 +45,7 @@ void improve_best(Best& best, const OrderProblem& problem, std::int64_t effort) 
   }
 }
 
-void consider_block(Best& best, const OrderProblem& problem, const BuildingBlock& block,
+void consider_block(BestOrders& best, const OrderProblem& problem, const BuildingBlock& block,
                     int rounds) {
   const auto slots = repeated(block, problem.shape.microbatches);
   const PassOrders stable = orders_of(slots);
@@ -109,8 +79,17 @@ void limit_to(OrderProblem& problem, const BuildingBlock& block) {
   }
 }
 
+Result<void> check_limit(std::string_view name, const OrderProblem& problem,
+                         const ScheduleRequest& request) {
+  const double needed = *std::ranges::max_element(problem.limit);
+  if (needed <= request.memory_limit * (1 + 1e-12)) return {};
+  return bad_input(std::string(name) + " holds " + memory_text(needed) +
+                   " on its fullest device, more than the limit of " +
+                   memory_text(request.memory_limit));
+}
+
 PassOrders reordered(const OrderProblem& problem, const BuildingBlock& block, std::int64_t effort) {
-  Best best(problem);
+  BestOrders best(problem, Shortest::makespan);
   best.consider(zb_v_orders(problem));
   consider_block(best, problem, block, rounds_for(problem));
   improve_best(best, problem, effort);
@@ -120,9 +99,10 @@ PassOrders reordered(const OrderProblem& problem, const BuildingBlock& block, st
 PassOrders adapted(const OrderProblem& problem, std::int64_t effort) {
   // Blocks are compared on as many microbatches as fill the pipeline, by their own squeezed length
   // in the real times.
-  Best best(problem);
+  const OrderBound bound = order_bound(problem);
+  BestOrders best(problem, Shortest::makespan);
   best.consider(zb_v_orders(problem));
-  if (best.reached()) return best.orders();
+  if (reached(best, bound)) return best.orders();
   OrderProblem few = problem;
   few.shape.microbatches = std::min(problem.shape.microbatches, 2 * problem.shape.devices + 2);
   PassClock clock(few);
@@ -147,7 +127,7 @@ PassOrders adapted(const OrderProblem& problem, std::int64_t effort) {
   if (fitting.size() > kept) fitting.resize(kept);
   for (const Candidate& c : fitting) {
     consider_block(best, problem, blocks[c.index], rounds_for(problem));
-    if (best.reached()) break;
+    if (reached(best, bound)) break;
   }
   if (fitting.empty()) consider_block(best, problem, v_min_block(problem.shape.devices), 2);
   improve_best(best, problem, effort);
@@ -186,13 +166,7 @@ Result<Pipeline> block_pipeline(std::string_view name, const ScheduleRequest& re
   OrderProblem problem =
       order_problem(request.shape, snake_virtual_stage, times_or_unit(request), 0);
   limit_to(problem, block);
-  const double needed = *std::ranges::max_element(problem.limit);
-  if (needed > request.memory_limit * (1 + 1e-12)) {
-    return bad_input(std::string(name) + " holds " + memory_text(needed) +
-                         " on its fullest device, " + "more than the limit of " +
-                         memory_text(request.memory_limit),
-                     "");
-  }
+  ORRERY_RETURN_IF_ERROR(check_limit(name, problem, request));
   return to_pipeline(problem, snake_virtual_stage,
                      reorder == Reorder::yes
                          ? reordered(problem, block, kVScheduleEffort / 16)

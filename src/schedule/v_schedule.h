@@ -22,6 +22,10 @@ inline constexpr int kZeroBubbleStep = 5;
 // Sets the limit of every device to its memory in the repeated `block`.
 void limit_to(OrderProblem& problem, const BuildingBlock& block);
 
+// Error: a device needs more than the schedule of that name may hold.
+Result<void> check_limit(std::string_view name, const OrderProblem& problem,
+                         const ScheduleRequest& request);
+
 // The best orders found from `block` within the limits. Empty: none fits.
 PassOrders reordered(const OrderProblem& problem, const BuildingBlock& block, std::int64_t effort);
 

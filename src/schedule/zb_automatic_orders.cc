@@ -18,7 +18,6 @@
 #include "schedule/zb_automatic_orders.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace orrery {
 namespace {
@@ -194,23 +193,12 @@ class Scheduler {
 }  // namespace
 
 PassOrders zb_automatic_orders(const OrderProblem& problem) {
-  PassClock clock(problem);
-  PassOrders best;
-  double best_span = 0;
-  double best_makespan = 0;
+  BestOrders best(problem, Shortest::span);
   for (int choice = 0; choice < 8; ++choice) {
-    PassOrders orders =
-        Scheduler(problem, {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0}).run();
-    if (orders.empty()) continue;
-    const PassTimes& t = clock.run(orders);
-    if (!t.complete) continue;
-    if (best.empty() || t.span < best_span || (t.span == best_span && t.makespan < best_makespan)) {
-      best = std::move(orders);
-      best_span = t.span;
-      best_makespan = t.makespan;
-    }
+    best.consider(
+        Scheduler(problem, {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0}).run());
   }
-  return best;
+  return best.orders();
 }
 
 }  // namespace orrery

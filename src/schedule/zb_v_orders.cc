@@ -256,10 +256,7 @@ class Heuristic {
 }  // namespace
 
 PassOrders zb_v_orders(const OrderProblem& problem) {
-  PassClock clock(problem);
-  PassOrders best;
-  double best_span = 0;
-  double best_makespan = 0;
+  BestOrders best(problem, Shortest::span);
   for (const bool forward : {true, false}) {
     for (const bool backward : {true, false}) {
       Heuristic::Settings settings{forward, backward, {}};
@@ -267,14 +264,7 @@ PassOrders zb_v_orders(const OrderProblem& problem) {
       while (true) {
         Heuristic heuristic(problem, settings);
         if (!heuristic.run()) break;
-        PassOrders orders = heuristic.orders();
-        const PassTimes& times = clock.run(orders);
-        if (times.complete && (best.empty() || times.span < best_span ||
-                               (times.span == best_span && times.makespan < best_makespan))) {
-          best = std::move(orders);
-          best_span = times.span;
-          best_makespan = times.makespan;
-        }
+        best.consider(heuristic.orders());
         settings.allowed = heuristic.bubbles();
         const double now = *std::ranges::max_element(settings.allowed);
         if (now >= largest) break;
@@ -282,7 +272,7 @@ PassOrders zb_v_orders(const OrderProblem& problem) {
       }
     }
   }
-  return best;
+  return best.orders();
 }
 
 }  // namespace orrery

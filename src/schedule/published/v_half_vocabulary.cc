@@ -41,12 +41,8 @@ Result<Pipeline> v_half_order(const ScheduleRequest& request) {
   for (std::size_t s = 0; s < problem.held.size(); ++s) {
     problem.limit[static_cast<std::size_t>(problem.device[s])] += barriers * problem.held[s];
   }
-  const double needed = *std::ranges::max_element(problem.limit);
-  if (needed > request.memory_limit * (1 + 1e-12)) {
-    return bad_input("v_half_vocab_" + std::to_string(3 - barriers) + " holds " +
-                     memory_text(needed) + " on its fullest device, more than the limit of " +
-                     memory_text(request.memory_limit));
-  }
+  ORRERY_RETURN_IF_ERROR(
+      check_limit("v_half_vocab_" + std::to_string(3 - barriers), problem, request));
   return with_vocabulary_passes(
       to_pipeline(problem, snake_virtual_stage, reordered(problem, block, kVScheduleEffort / 16)),
       times, barriers);
