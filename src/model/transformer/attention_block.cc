@@ -45,13 +45,10 @@ void BlockWriter::project_heads() {
   product.saved.push_back(
       {whole_rows(), fixed(key, LogicalAxis::heads), ElementKind::activation});  // values
   if (a_.qk_norm) {
-    Operator& norm = elementwise("attention.query_key_norm", OperatorClass::normalization,
-                                 whole_rows(), query_key, 2, 3);
-    norm.elementwise = norm_kind();
-    norm.parameters = a_.qk_norm_scale == QueryKeyScale::head       ? 2 * d
-                      : a_.qk_norm_scale == QueryKeyScale::channels ? query + key
-                                                                    : 0;
-    norm.saved = {{whole_rows(), query_key, ElementKind::activation}};
+    const double parameters = a_.qk_norm_scale == QueryKeyScale::head       ? 2 * d
+                              : a_.qk_norm_scale == QueryKeyScale::channels ? query + key
+                                                                            : 0;
+    norm("attention.query_key_norm", whole_rows(), query_key, parameters);
   }
   if (a_.position_encoding == PositionEncoding::rope) {
     elementwise("attention.rotary", OperatorClass::elementwise, whole_rows(), query_key, 2, 2)
@@ -76,11 +73,7 @@ void BlockWriter::project_latent() {
   const double down = q_rank + kv_rank + rope;
   gemm("attention.latent_down", OperatorClass::attention_projection, Boundary::none, fixed(down),
        fixed(h), (h + query_key_value_bias()) * down);
-  Operator& norm = elementwise("attention.latent_norm", OperatorClass::normalization, stream_rows(),
-                               fixed(q_rank + kv_rank), 2, 3);
-  norm.elementwise = norm_kind();
-  norm.parameters = q_rank + kv_rank;
-  norm.saved = {{stream_rows(), fixed(q_rank + kv_rank), ElementKind::activation}};
+  norm("attention.latent_norm", stream_rows(), fixed(q_rank + kv_rank), q_rank + kv_rank);
   if (q_rank > 0) {
     gemm("attention.query_up", OperatorClass::attention_projection, Boundary::column, query,
          fixed(q_rank), q_rank * query_width);
@@ -121,11 +114,7 @@ void BlockWriter::cross_attention() {
   keys.m = source;
   keys.saved = {{source, fixed(2 * key, LogicalAxis::heads), ElementKind::activation}};
   if (a_.qk_norm) {
-    Operator& norm = elementwise("cross_attention.query_norm", OperatorClass::normalization,
-                                 whole_rows(), fixed(query, LogicalAxis::heads), 2, 3);
-    norm.elementwise = norm_kind();
-    norm.parameters = 2 * d;
-    norm.saved = {{whole_rows(), fixed(query, LogicalAxis::heads), ElementKind::activation}};
+    norm("cross_attention.query_norm", whole_rows(), fixed(query, LogicalAxis::heads), 2 * d);
   }
   attention_core("cross_attention.core", d, d, true);
   Operator& projection =

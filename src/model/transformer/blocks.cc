@@ -81,11 +81,22 @@ Operator& BlockWriter::elementwise(std::string_view name, OperatorClass op_class
 
 // Forward reads x and writes y; backward reads x and dy and writes dx.
 void BlockWriter::norm(std::string_view name, Dimension rows) {
-  const Dimension width = fixed(static_cast<double>(a_.hidden));
+  norm(name, rows, fixed(static_cast<double>(a_.hidden)), norm_parameters());
+}
+
+void BlockWriter::norm(std::string_view name, Dimension rows, Dimension width, double parameters) {
   Operator& op = elementwise(name, OperatorClass::normalization, rows, width, 2, 3);
   op.elementwise = norm_kind();
-  op.parameters = norm_parameters();
+  op.parameters = parameters;
   op.saved = {{rows, width, ElementKind::activation}};
+}
+
+void BlockWriter::activation(std::string_view name, OperatorClass op_class, Dimension rows,
+                             Dimension inner, Dimension up) {
+  const double gate = up.factor / inner.factor;
+  Operator& op = elementwise(name, op_class, rows, inner, gate + 1, 2 * gate + 1);
+  op.elementwise = gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
+  op.saved = {{rows, up, ElementKind::activation}};
 }
 
 // y = x + sum of the branches: reads each, writes one; backward adds as many gradients.
@@ -162,11 +173,7 @@ void BlockWriter::feed_forward() {
        up, fixed(h), (h + bias) * gate * f, shared ? Input::shared : Input::kept)
       .joined = static_cast<int>(gate);
   // Gated: reads gate and up, writes one; backward reads them and dy, writes two.
-  Operator& activation = elementwise("feed_forward.activation", OperatorClass::elementwise,
-                                     whole_rows(), inner, gate + 1, 2 * gate + 1);
-  activation.elementwise =
-      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
-  activation.saved = {{whole_rows(), up, ElementKind::activation}};
+  activation("feed_forward.activation", OperatorClass::elementwise, whole_rows(), inner, up);
   gemm("feed_forward.down", OperatorClass::feed_forward, Boundary::row, fixed(h), inner,
        (f + bias) * h);
 }
@@ -195,11 +202,7 @@ void BlockWriter::experts() {
   };
   exchange("experts.dispatch", 2, Boundary::dispatch);
   grouped_gemm("experts.up", up, width, h * gate * f).joined = static_cast<int>(gate);
-  Operator& activation = elementwise("experts.activation", OperatorClass::experts, routed_rows(),
-                                     inner, gate + 1, 2 * gate + 1);
-  activation.elementwise =
-      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
-  activation.saved = {{routed_rows(), up, ElementKind::activation}};
+  activation("experts.activation", OperatorClass::experts, routed_rows(), inner, up);
   grouped_gemm("experts.down", width, inner, f * h);
   // Reads the top_k rows of a token, writes their sum.
   const double combine = 1 + 1 / static_cast<double>(moe.top_k);
@@ -216,11 +219,7 @@ void BlockWriter::shared_expert() {
   gemm("shared_expert.up", OperatorClass::experts, Boundary::column, up, fixed(h), h * gate * f,
        Input::shared)  // the router keeps it
       .joined = static_cast<int>(gate);
-  Operator& activation = elementwise("shared_expert.activation", OperatorClass::experts,
-                                     whole_rows(), inner, gate + 1, 2 * gate + 1);
-  activation.elementwise =
-      gate > 1 ? ElementwiseKind::gated_activation : ElementwiseKind::activation;
-  activation.saved = {{whole_rows(), up, ElementKind::activation}};
+  activation("shared_expert.activation", OperatorClass::experts, whole_rows(), inner, up);
   gemm("shared_expert.down", OperatorClass::experts, Boundary::row, fixed(h), inner, f * h);
   residual("shared_expert.sum", 2);
 }

@@ -72,7 +72,11 @@ class BlockWriter {
   Operator& grouped_gemm(std::string_view name, Dimension n, Dimension k, double parameters);
   Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                         Dimension width, double forward_passes, double backward_passes);
-  void norm(std::string_view name, Dimension rows);
+  void norm(std::string_view name, Dimension rows);  // of the hidden state
+  void norm(std::string_view name, Dimension rows, Dimension width, double parameters);
+  // Of the product before it, which is as wide as `up`: with its gate twice the width of `inner`.
+  void activation(std::string_view name, OperatorClass op_class, Dimension rows, Dimension inner,
+                  Dimension up);
   [[nodiscard]] bool norms_before() const { return a_.norm != NormKind::rmsnorm_post; }
   [[nodiscard]] bool norms_behind() const {
     return a_.norm == NormKind::rmsnorm_post || a_.norm == NormKind::rmsnorm_sandwich;

@@ -108,11 +108,7 @@ void BlockWriter::scan_channels() {
   gemm("state_space.selection", OperatorClass::attention_projection, Boundary::row, selected, width,
        inner * (rank + 2 * state));
   if (s.inner_norms) {
-    Operator& norm = elementwise("state_space.selection_norm", OperatorClass::normalization,
-                                 stream_rows(), selected, 2, 3);
-    norm.elementwise = norm_kind();
-    norm.parameters = rank + 2 * state;
-    norm.saved = {{stream_rows(), selected, ElementKind::activation}};
+    norm("state_space.selection_norm", stream_rows(), selected, rank + 2 * state);
   }
   gemm("state_space.steps", OperatorClass::attention_projection, Boundary::column, width,
        fixed(rank), (rank + 1) * inner)
