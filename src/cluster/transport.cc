@@ -77,14 +77,14 @@ BytesPerSecond rate_through_port(BytesPerSecond rate, Seconds rtt, const Transpo
     return rate * share_filled(most, most / 2);
   }
   const double marked = 1 + *t.buffer / link;
-  const double growing = t.packet / link * static_cast<double>(t.streams);
-  const double most = marked + growing;
-  return rate * share_filled(most, most - std::sqrt(2 * growing * marked) / 2);
+  return rate * share_filled(marked * 9 / 8, marked * 7 / 8);
 }
 
-// Of the packets that so many send to one accelerator, each at least one on each stream.
+constexpr double kLeastWindow = 2;  // packets of a stream that are always under way
+
+// Of the packets that so many send to one accelerator.
 double lost_by_incast(Bytes room, double senders, const Transport& t) {
-  const Bytes least = t.packet * (senders * static_cast<double>(t.streams));
+  const Bytes least = t.packet * (kLeastWindow * senders * static_cast<double>(t.streams));
   return senders <= 1 || room >= least ? 0 : 1 - room / least;
 }
 
@@ -111,11 +111,11 @@ Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& t, d
       break;
     }
     case Recovery::go_back_n:
-      out.rate = out.rate / (1 + p * std::max(1.0, out.rate / streams * rtt / t.packet));
+      out.rate *= (1 - p) / (1 - p + p * std::max(1.0, out.rate / streams * rtt / t.packet));
       break;
     case Recovery::tcp:
       if (rtt > Seconds(0)) {
-        out.rate = std::min(out.rate, t.packet * (streams * 1.22 / std::sqrt(p)) / rtt);
+        out.rate = std::min(out.rate, t.packet * (streams * std::sqrt(1.5 / p)) / rtt);
       }
       break;
   }

@@ -7,30 +7,40 @@
 //                by   E[extra] = O sum over k >= 1 of the integral over x from 0 to 1 of
 //                     1 - exp(-N ((1 - x) p^k + p^(k+1) / (1 - p)))   (in closed form)
 //                O = 3 rtt + packet / rate, until a packet is sent again; N = O rate / packet, the
-//                packets in that time. From SDR-RDMA (arXiv 2505.05366, section 4: packet i arrives
-//                at i t + O (Y_i - 1), Y_i geometric), for messages of at least N packets, losses
-//                taken as a Poisson process; of shorter messages it is an upper bound.
-//   go-back-n    everything after a lost packet is sent again: rate / (1 + p W), W packets under way
-//                (Lin and Costello, Error Control Coding, section 22.2)
-//   tcp          rate <= streams * (packet / rtt) 1.22 / sqrt(p) (Mathis et al., CCR 27(3), 1997)
+//                packets in that time. From SDR-RDMA (arXiv 2505.05366), section 4.2.2: packet i
+//                arrives at i t + O (Y_i - 1), Y_i geometric; section 5.1.1: a timeout of 3 rtt. For
+//                messages of at least N packets, losses taken as a Poisson process; of shorter
+//                messages it is an upper bound.
+//   go-back-n    everything after a lost packet is sent again: rate (1 - p) / (1 - p + p W), W packets
+//                under way (stated as well known by Leung et al., IEEE Trans. Commun. 36(2), 1988,
+//                doi 10.1109/26.2758, who write p for 1 - p and m for W)
+//   tcp          rate <= streams * (packet / rtt) sqrt(3/2) / sqrt(p): windows that are halved once
+//                in 1 / p packets (Mathis et al., CCR 27(3), 1997, doi 10.1145/263932.264023)
 //
 // With a buffer of B bytes in the port on the way (of one accelerator's part of it), D = rate * rtt:
 //
 //   lossless     a port that is full tells the port before it to stop. Until that takes effect it must
-//                still hold what is under way, so that rate <= B / rtt (credits: Kung and Morris, IEEE
-//                Network 9(2), 1995; PFC: IEEE 802.1Qbb)
+//                still hold what is under way, so that rate <= B / rtt, whether by credits or by pause
+//                frames (Kung, Blackwell, Chapman, Credit-based flow control for ATM networks,
+//                SIGCOMM 1994; IEEE 802.1Qbb)
 //   ecn, drop    the windows of all streams together grow to w D and then fall to v D. While they are
 //                below D the link is partly idle, so that rate = u * offered rate, with
 //                  u = (w^2 - v^2) / (2 (1 - v) + w^2 - 1) if v < 1, else 1
+//                (packets of a sawtooth over the time they take, which a queue lengthens)
 //                drop: w D = D + B, v = w / 2, so that u is 3/4 without a buffer and 1 from B = D on
-//                (Appenzeller et al., SIGCOMM 2004, section 2). ecn, with m = streams * packet and
-//                B the threshold of marking: w D = D + B + m, (w - v) D = sqrt(2 m (D + B)) / 2, so
-//                that u is 1 from B = D / 7 on with any number of streams (DCTCP, SIGCOMM 2010,
-//                section 3.3)
-//   incast       n accelerators that send to one have at least a packet of each stream under way:
-//                what of n * streams * packet > B does not fit is lost, unless ports are lossless
-//                (Vasudevan et al., SIGCOMM 2009, section 2); what is under way meets at the port
-//                as well
+//                (Appenzeller et al., SIGCOMM 2004, doi 10.1145/1015467.1015499, section 2).
+//                ecn, B the threshold of marking, m the packets of all streams: w D = D + B + m,
+//                (w - v) D = sqrt(2 m (D + B)) / 2 (DCTCP, SIGCOMM 2010, doi 10.1145/1851182.1851192,
+//                equations 8 and 10). As there (section 3.4), for the number of streams by which the
+//                least window is least, m = (D + B) / 8:
+//                  w D = 9/8 (D + B),   v D = 7/8 (D + B)
+//                so that u is 1 from B = D / 7 on and 0.970 without a buffer. (Of one given number of
+//                streams, u would rise again on a longer link; the number that leaves least leaves
+//                0.963.)
+//   incast       n accelerators that send to one have at least two packets of each stream under way:
+//                what of n * streams * 2 packet > B does not fit is lost, unless ports are lossless
+//                (DCTCP, section 4.2.1: timeouts begin with 35 senders, for 35 * 2 * 1.5 KB > 100 KB;
+//                Vasudevan et al., SIGCOMM 2009, doi 10.1145/1592568.1592604, for what follows)
 //
 // p: packet drop rate; rtt: twice the latency of the link. Not modelled: erasure codes; timeouts;
 // the time in a queue; flows that a full lossless port stops though they go elsewhere; streams that
@@ -76,8 +86,7 @@ struct Delivery {
 
 // `offered`: the rate of one accelerator on a link without losses; `latency`: one way; `senders`: that
 // send to one accelerator at once. Monotone: a higher loss or latency, a smaller window or buffer and
-// more senders never give a higher rate; but with ecn a longer link may be up to 4 % faster, because
-// windows swing by a smaller part of what it holds.
+// more senders never give a higher rate.
 Delivery delivery(BytesPerSecond offered, Seconds latency, const Transport& transport,
                   double senders = 1);
 
