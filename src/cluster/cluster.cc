@@ -168,8 +168,16 @@ Cluster at_site(const Cluster& cluster, std::size_t site) {
 }
 
 std::int64_t accelerators_of(const Cluster& cluster, std::size_t site) {
-  const auto& levels = site == 0 ? cluster.levels : cluster.further_sites[site - 1].levels;
+  const auto& levels = levels_of(cluster, site);
   return levels[levels.size() - 2].accelerators;
+}
+
+const std::vector<FabricLevel>& levels_of(const Cluster& cluster, std::size_t site) {
+  return site == 0 ? cluster.levels : cluster.further_sites[site - 1].levels;
+}
+
+std::vector<FabricLevel>& levels_of(Cluster& cluster, std::size_t site) {
+  return site == 0 ? cluster.levels : cluster.further_sites[site - 1].levels;
 }
 
 std::string name_of(const Cluster& cluster, std::size_t site) {

@@ -74,6 +74,9 @@ Cluster at_site(const Cluster& cluster, std::size_t site);
 // Accelerators of that site, where sites differ.
 std::int64_t accelerators_of(const Cluster& cluster, std::size_t site);
 std::string name_of(const Cluster& cluster, std::size_t site);  // "a100-80gb-sxm:512"
+// Its levels, with the link.
+const std::vector<FabricLevel>& levels_of(const Cluster& cluster, std::size_t site);
+std::vector<FabricLevel>& levels_of(Cluster& cluster, std::size_t site);
 
 // Refuses sites that differ for what is modelled only where all of a cluster is alike.
 Result<void> check_alike(const Cluster& cluster, std::string_view what);

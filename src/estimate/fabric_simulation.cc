@@ -10,25 +10,16 @@
 #include <utility>
 #include <variant>
 
+#include "estimate/communication_patterns.h"
 #include "graph/edge_lists.h"
 #include "network/collective_comparison.h"
 #include "network/max_min.h"
-#include "network/program_run.h"
 
 namespace orrery {
 namespace {
 
-constexpr Bytes kProbe{1 << 30};
 constexpr int kMostDirectRanks = 256;  // of an all-to-all whose every pair is a flow
 constexpr std::uint32_t kPieces = 512;
-constexpr double kUnused = 1e-6;  // a smaller share of a link's time is none
-
-// What one communication of all groups of a pipeline device does to the network.
-struct Pattern {
-  double seconds_per_byte = 0;
-  std::vector<ResourceUse> links;  // the share of the time of each; then of resources
-  std::string busiest;
-};
 
 // How a communication of the graph runs on the network: all parts of one node's operation.
 struct NodeFlows {
@@ -38,83 +29,11 @@ struct NodeFlows {
   std::size_t axis = 0;           // of the table of AxisFlows
 };
 
-class Patterns {
- public:
-  explicit Patterns(const Cluster& fabric) : fabric_(fabric) {}
-
-  // Of a program on some groups; patterns are found once for each `key`.
-  template <class Key, class MakeRun>
-  Result<std::uint32_t> find(const Key& key, const MakeRun& make) {
-    const auto known = numbers_.find(key);
-    if (known != numbers_.end()) return known->second;
-    ORRERY_TRY(Pattern pattern, make());
-    const auto number = static_cast<std::uint32_t>(patterns_.size());
-    patterns_.push_back(std::move(pattern));
-    numbers_.emplace(key, number);
-    return number;
-  }
-
-  Result<Pattern> of_program(const Program& program, const std::vector<FabricLevel>& levels,
-                             const std::vector<std::vector<std::uint32_t>>& placements) {
-    Cluster cluster = fabric_;
-    cluster.levels = levels;
-    ORRERY_TRY(const Network network, network_of(cluster));
-    ORRERY_TRY(const ProgramRun done, run(program, kProbe, network, placements, Routing::spray));
-    Pattern out;
-    out.seconds_per_byte = done.time / Seconds(1) / kProbe.value();
-    double most = 0;
-    for (std::uint32_t l = 0; l < done.on_links.size(); ++l) {
-      const DirectedLink& link = network.links()[l];
-      const double share = done.on_links[l] / link.capacity / done.time;
-      if (share < kUnused) continue;
-      // Rounded, so that links used alike are recognized.
-      out.links.push_back({l, std::round(share * 1e9) / 1e9});
-      if (share > most * (1 + 1e-9)) {
-        most = share;
-        out.busiest = network.levels()[link.level].name;
-      }
-    }
-    links_ = network.links().size();
-    return out;
-  }
-
-  [[nodiscard]] const Pattern& operator[](std::uint32_t number) const { return patterns_[number]; }
-
-  // Replaces links by resources; gives their number.
-  std::size_t fold() {
-    std::vector<std::vector<std::pair<std::uint32_t, double>>> users(links_);
-    for (std::uint32_t p = 0; p < patterns_.size(); ++p) {
-      for (const ResourceUse& use : patterns_[p].links) {
-        users[use.resource].emplace_back(p, use.weight);
-      }
-      patterns_[p].links.clear();
-    }
-    std::sort(users.begin(), users.end());
-    users.erase(std::unique(users.begin(), users.end()), users.end());
-    std::uint32_t resources = 0;
-    for (const auto& link : users) {
-      if (link.empty()) continue;
-      for (const auto& [pattern, share] : link) {
-        patterns_[pattern].links.push_back({resources, share});
-      }
-      ++resources;
-    }
-    return resources;
-  }
-
- private:
-  const Cluster& fabric_;
-  std::size_t links_ = 0;
-  std::vector<Pattern> patterns_;
-  // Job, device, group or message, collective, algorithm, protocol.
-  std::map<std::tuple<std::size_t, std::uint32_t, std::size_t, int, int, int>, std::uint32_t>
-      numbers_;
-};
-
 // One job: the graph of its step and what its nodes do to the network.
 class Job {
  public:
-  Job(std::size_t number, const StepOnFabric& on, const Cluster& fabric, Patterns& patterns)
+  Job(std::size_t number, const StepOnFabric& on, const Cluster& fabric,
+      CommunicationPatterns& patterns)
       : number_(number), on_(on), fabric_(fabric), patterns_(patterns) {}
 
   Result<void> prepare() {
@@ -225,8 +144,25 @@ class Job {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  [[nodiscard]] const CostContext& context() const { return on_.step->costs.cache->context(); }
-  [[nodiscard]] const RankLayout& layout() const { return *on_.step->costs.layout; }
+  [[nodiscard]] const StepCosts& costs() const { return on_.step->costs; }
+  [[nodiscard]] const StepCosts& costs(std::size_t site) const {
+    return costs().sites.empty() ? costs() : costs().sites[site];
+  }
+  // Where ranks lie among each other, which is the same in every site.
+  [[nodiscard]] const RankLayout& layout() const { return *costs().layout; }
+  [[nodiscard]] std::size_t site_of(std::uint32_t accelerator) const {
+    std::size_t site = 0;
+    std::int64_t end =
+        site_count(fabric_) == 1 ? fabric_.accelerators : accelerators_of(fabric_, 0);
+    while (accelerator >= end) end += accelerators_of(fabric_, ++site);
+    return site;
+  }
+  // Whose prices these are.
+  [[nodiscard]] std::size_t site_of(const StepCosts& priced) const {
+    std::size_t site = 0;
+    while (costs(site).cache != priced.cache) ++site;
+    return site;
+  }
   [[nodiscard]] RankSpan stages() const {
     const auto& spans = layout().spans[static_cast<std::size_t>(StepGroup::stages)];
     return spans.empty() ? RankSpan{} : spans.front();
@@ -254,7 +190,7 @@ class Job {
       ORRERY_TRY(const std::optional<Flowing> flowing, flowing_of(part, device));
       if (!flowing) continue;
       out.axis = flowing->axis;
-      const Pattern& pattern = patterns_[flowing->pattern];
+      const CommunicationPattern& pattern = patterns_[flowing->pattern];
       if (axes_[out.axis].busiest.empty()) axes_[out.axis].busiest = pattern.busiest;
       const double seconds = flowing->share * flowing->transfer.value();
       more += flowing->share * (flowing->alone - flowing->closed).value();
@@ -285,14 +221,20 @@ class Job {
   }
 
   Result<std::optional<Flowing>> collective_flow(const Communication& c, std::uint32_t device) {
-    const Group& group = layout().groups[c.group.value()];
+    const auto of = static_cast<StepGroup>(c.group.value());
+    const bool crosses = crosses_sites(of, device);
+    // Across sites, those where it takes longest; inside of one, those of the device's.
+    const StepCosts& priced =
+        crosses ? costs().slowest_at(c) : costs().at(static_cast<int>(device));
+    const CostContext& context = priced.cache->context();
+    const Group& group = priced.layout->groups[c.group.value()];
     if (group.shape.size <= 1 ||
         c.payload < kLatencyBound * static_cast<double>(group.shape.size)) {
       return std::optional<Flowing>();
     }
     const bool tokens = std::holds_alternative<TokenExchange>(c.tokens);
-    const CollectiveParameters& parameters = context().collectives;
-    const std::vector<FabricLevel>& own = context().cluster.levels;
+    const CollectiveParameters& parameters = context.collectives;
+    const std::vector<FabricLevel>& own = context.cluster.levels;
     const CollectiveChoice choice =
         collective(c.collective, c.payload, group.shape, own, parameters);
     const CommunicationPath path = communication_path(group.shape, own, parameters);
@@ -300,24 +242,43 @@ class Job {
     if (algorithm == ProgramAlgorithm::direct && group.shape.size > kMostDirectRanks) {
       algorithm = ProgramAlgorithm::hierarchical;
     }
-    const auto key = std::tuple(number_, device, static_cast<std::size_t>(c.group.value()),
-                                static_cast<int>(c.collective), static_cast<int>(algorithm),
-                                static_cast<int>(choice.protocol));
-    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<Pattern> {
-      const ProgramShape shape = shape_of(group.shape);
-      auto program = program_of(algorithm, c.collective, shape);
-      if (!program) {
-        program = program_of(c.collective == CollectiveKind::all_to_all  ? ProgramAlgorithm::direct
-                             : c.collective == CollectiveKind::broadcast ? ProgramAlgorithm::chain
-                                                                         : ProgramAlgorithm::ring,
-                             c.collective, shape);
-      }
-      const std::vector<FabricLevel> levels = library_levels(
-          fabric_.levels, parameters, c.collective, algorithm, choice.protocol, StepLatency::none,
-          senders_at_once(algorithm, c.collective, path.ranks, path.node_ranks));
-      return patterns_.of_program(*program, levels,
-                                  placements(static_cast<StepGroup>(c.group.value()), device));
-    }));
+    if (algorithm == ProgramAlgorithm::in_switch && crosses && !has_alike_nodes(of)) {
+      algorithm = ProgramAlgorithm::ring;
+    }
+    const std::size_t site = site_of(priced);
+    const PatternKey key = {.job = number_,
+                            .device = device,
+                            .site = site,
+                            .group = static_cast<std::size_t>(of),
+                            .collective = static_cast<int>(c.collective),
+                            .algorithm = static_cast<int>(algorithm),
+                            .protocol = static_cast<int>(choice.protocol)};
+    ORRERY_TRY(
+        const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<CommunicationPattern> {
+          const ProgramShape shape = crosses ? shape_across(of) : shape_of(group.shape);
+          auto program = program_of(algorithm, c.collective, shape);
+          if (!program) {
+            program =
+                program_of(c.collective == CollectiveKind::all_to_all  ? ProgramAlgorithm::direct
+                           : c.collective == CollectiveKind::broadcast ? ProgramAlgorithm::chain
+                                                                       : ProgramAlgorithm::ring,
+                           c.collective, shape);
+          }
+          const double senders =
+              senders_at_once(algorithm, c.collective, path.ranks, path.node_ranks);
+          auto placed = placements(of, device);
+          if (!crosses) {
+            std::erase_if(placed,
+                          [&](const auto& ranks) { return site_of(ranks.front()) != site; });
+          }
+          return patterns_.of_program(
+              *program,
+              [&](std::size_t s, const std::vector<FabricLevel>& levels) {
+                return library_levels(levels, costs(s).cache->context().collectives, c.collective,
+                                      algorithm, choice.protocol, StepLatency::none, senders);
+              },
+              placed);
+        }));
     Flowing out;
     out.pattern = pattern;
     out.share = c.times / c.pieces * c.exposed;
@@ -325,7 +286,7 @@ class Job {
     out.transfer = Seconds(patterns_[pattern].seconds_per_byte * c.payload.value());
     if (tokens) {
       // Tokens go by kernels of their own, whose rate is measured; flows tell what shares the links.
-      out.closed = context().exchange(std::get<TokenExchange>(c.tokens), group.shape);
+      out.closed = context.exchange(std::get<TokenExchange>(c.tokens), group.shape);
       out.alone = out.closed;
       out.transfer = std::min(out.transfer, out.closed);
       return std::optional(out);
@@ -344,34 +305,54 @@ class Job {
     const auto next = static_cast<std::size_t>(device);
     const std::size_t before =
         (next + static_cast<std::size_t>(span.size) - 1) % static_cast<std::size_t>(span.size);
-    const std::vector<std::size_t>& levels = layout().boundary_level;
-    const bool forwards = levels[next] == m.level && next + 1 < static_cast<std::size_t>(span.size);
-    const std::int64_t step = forwards || levels[before] != m.level ? 1 : span.size - 1;
-    const auto key =
-        std::tuple(number_, device, layout().groups.size() + m.level, static_cast<int>(step), 0, 0);
-    const FabricLevel& level = context().pairwise[m.level];
-    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<Pattern> {
-      Program program{.kind = CollectiveKind::broadcast, .ranks = 2};
-      program.rounds.push_back({.sends = {{.from = 0, .to = 1}}});
-      std::vector<std::vector<std::uint32_t>> pairs;
-      for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
-        if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
-        const std::int64_t to = (stage_of(r) + step) % span.size;
-        const std::int64_t peer = r + (to - stage_of(r)) * span.stride;
-        pairs.push_back({on_.accelerators[static_cast<std::size_t>(r)],
-                         on_.accelerators[static_cast<std::size_t>(peer)]});
-      }
-      std::vector<FabricLevel> silent = fabric_.levels;
-      for (FabricLevel& l : silent) {
-        l.latency = Seconds(0);
-        l.efficiency = l.name == level.name ? level.efficiency : l.efficiency;
-      }
-      return patterns_.of_program(program, silent, pairs);
-    }));
+    const auto crosses_as_stated = [&](std::size_t boundary) {
+      const RankLayout& seen = *costs().slower_end(boundary).layout;
+      return seen.boundary_level[boundary] == m.level &&
+             seen.boundary_crossing[boundary] == m.crossing;
+    };
+    const bool forwards = crosses_as_stated(next) && next + 1 < static_cast<std::size_t>(span.size);
+    const std::int64_t step = forwards || !crosses_as_stated(before) ? 1 : span.size - 1;
+    const StepCosts& priced = costs().slower_end(step == 1 ? next : before);
+    const CostContext& context = priced.cache->context();
+    const std::size_t site = site_of(priced);
+    const PatternKey key = {.job = number_,
+                            .device = device,
+                            .site = site,
+                            .group = layout().groups.size() + m.level,
+                            .collective = static_cast<int>(step)};
+    const FabricLevel& level = context.pairwise[m.level];
+    ORRERY_TRY(const std::uint32_t pattern,
+               patterns_.find(key, [&]() -> Result<CommunicationPattern> {
+                 Program program{.kind = CollectiveKind::broadcast, .ranks = 2};
+                 program.rounds.push_back({.sends = {{.from = 0, .to = 1}}});
+                 std::vector<std::vector<std::uint32_t>> pairs;
+                 for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
+                   if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
+                   const std::int64_t to = (stage_of(r) + step) % span.size;
+                   const std::int64_t peer = r + (to - stage_of(r)) * span.stride;
+                   pairs.push_back({on_.accelerators[static_cast<std::size_t>(r)],
+                                    on_.accelerators[static_cast<std::size_t>(peer)]});
+                 }
+                 std::erase_if(pairs, [&](const auto& pair) {
+                   return site_of(pair.front()) != site && site_of(pair.back()) != site;
+                 });
+                 return patterns_.of_program(
+                     program,
+                     [&](std::size_t s, std::vector<FabricLevel> silent) {
+                       for (std::size_t l = 0; l < silent.size(); ++l) {
+                         silent[l].latency = Seconds(0);
+                         if (silent[l].name == level.name) {
+                           silent[l].efficiency = costs(s).cache->context().pairwise[l].efficiency;
+                         }
+                       }
+                       return silent;
+                     },
+                     pairs);
+               }));
     Flowing out;
     out.pattern = pattern;
     out.axis = axis("pipeline", "message");
-    const CollectiveParameters& parameters = context().collectives;
+    const CollectiveParameters& parameters = context.collectives;
     out.closed = point_to_point(m.bytes, level, parameters, m.crossing);
     const Seconds latency =
         out.closed * 2.0 - point_to_point(m.bytes * 2, level, parameters, m.crossing);
@@ -380,17 +361,51 @@ class Job {
     return std::optional(out);
   }
 
-  // As programs see a group; flat where its units differ.
+  // As programs see a group, without levels whose units differ.
   static ProgramShape shape_of(const GroupShape& group) {
     ProgramShape out{.members = {}, .pieces = kPieces};
     for (const int m : group.members) {
       const auto here = static_cast<std::uint32_t>(m);
-      const std::uint32_t inside = out.members.empty() ? 1 : out.members.back();
-      if (here == inside) continue;
-      if (here % inside != 0) return {{static_cast<std::uint32_t>(group.size)}, kPieces};
-      out.members.push_back(here);
+      while (!out.members.empty() && here % out.members.back() != 0) out.members.pop_back();
+      if (here > (out.members.empty() ? 1 : out.members.back())) out.members.push_back(here);
     }
     return out;
+  }
+  // Of a group across sites: as all of them see it, or by the units that fill the nodes of each.
+  [[nodiscard]] ProgramShape shape_across(StepGroup group) const {
+    const GroupShape& first = shape_at(0, group);
+    std::int64_t unit = first.members.front();
+    bool alike = true;
+    for (std::size_t s = 1; s < costs().sites.size(); ++s) {
+      alike = alike && shape_at(s, group).members == first.members;
+      unit = std::gcd(unit, shape_at(s, group).members.front());
+    }
+    if (alike) return shape_of(first);
+    return shape_of({.size = first.size, .members = {static_cast<int>(unit), first.size}});
+  }
+  [[nodiscard]] const GroupShape& shape_at(std::size_t site, StepGroup group) const {
+    return costs(site).layout->groups[static_cast<std::size_t>(group)].shape;
+  }
+  // Whether nodes of all sites hold as many of a group, and join them by a switch.
+  [[nodiscard]] bool has_alike_nodes(StepGroup group) const {
+    for (std::size_t s = 0; s < costs().sites.size(); ++s) {
+      const auto& topology = levels_of(fabric_, s).front().topology;
+      if (topology && topology->wiring != LevelWiring::switched) return false;
+      if (shape_at(s, group).members.front() != shape_at(0, group).members.front()) return false;
+    }
+    return true;
+  }
+  // Whether a group of the device's ranks has members in several sites.
+  bool crosses_sites(StepGroup group, std::uint32_t device) {
+    if (site_count(fabric_) == 1) return false;
+    const auto [known, unknown] = crosses_.try_emplace({group, device}, false);
+    if (unknown) {
+      known->second = std::ranges::any_of(placements(group, device), [&](const auto& ranks) {
+        const auto [least, greatest] = std::ranges::minmax(ranks);
+        return site_of(least) != site_of(greatest);
+      });
+    }
+    return known->second;
   }
 
   // The groups that ranks of the device are in, each once.
@@ -413,9 +428,10 @@ class Job {
   std::size_t number_;
   const StepOnFabric& on_;
   const Cluster& fabric_;
-  Patterns& patterns_;
+  CommunicationPatterns& patterns_;
   SimulatedStep simulated_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;
+  std::map<std::pair<StepGroup, std::uint32_t>, bool> crosses_;
   std::vector<NodeFlows> flows_;
   std::vector<std::uint32_t> flows_of_node_;
   std::vector<AxisFlows> axes_;
@@ -498,7 +514,7 @@ class Simulation {
 Result<std::vector<StepFlows>> simulate_on_fabric(const Cluster& fabric,
                                                   std::span<const StepOnFabric> steps_of_jobs,
                                                   int steps) {
-  Patterns patterns(fabric);
+  CommunicationPatterns patterns(fabric);
   std::vector<Job> jobs;
   jobs.reserve(steps_of_jobs.size());
   for (std::size_t j = 0; j < steps_of_jobs.size(); ++j) {
@@ -514,7 +530,11 @@ Result<std::vector<StepFlows>> simulate_on_fabric(const Cluster& fabric,
 }
 
 Result<StepFlows> step_flows(const PredictedStep& step) {
-  const Cluster& cluster = step.costs.cache->context().cluster;
+  Cluster cluster = step.cluster();
+  for (std::size_t s = 0; s < site_count(cluster); ++s) {
+    const StepCosts& seen = step.costs.sites.empty() ? step.costs : step.costs.sites[s];
+    levels_of(cluster, s) = seen.cache->context().cluster.levels;
+  }
   StepOnFabric on{&step,
                   std::vector<std::uint32_t>(static_cast<std::size_t>(cluster.accelerators))};
   std::iota(on.accelerators.begin(), on.accelerators.end(), 0U);

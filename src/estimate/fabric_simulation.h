@@ -18,6 +18,11 @@
 // the plan and not of the cluster. Everything else of the graph (computing, copies, what computing
 // loses beside communication) keeps its duration, and so do collectives of few bytes (kLatencyBound).
 //
+// Where sites differ, each has its own links and the rates of its own library. A communication inside
+// a site is simulated where the closed form prices it, in the site of the device or in the slowest;
+// one across sites as all of its groups at once, with the algorithm of the site where it takes longest,
+// or in rings where that reduces in switches and the nodes of the sites are not alike.
+//
 // Left out: how the use of a link varies while a communication runs (its mean counts); the priority of
 // one flow over another; congestion control.
 #pragma once

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/told_apart.h"
+#include "estimate/built_in_scenario.h"
 #include "estimate/shared_fabric.h"
 #include "estimate/spec.h"
 
@@ -46,6 +48,69 @@ TEST(StepFlows, HaveTheSizeOfThePlan) {
   const StepFlows large = of("1024");
   EXPECT_EQ(small.resources, large.resources);
   EXPECT_LT(large.resources, 40);
+}
+
+StepFlows flows_of(const Scenario& scenario) {
+  const auto step = predict(scenario, catalog());
+  EXPECT_TRUE(step) << step.error().text();
+  auto flows = step_flows(*step);
+  EXPECT_TRUE(flows) << flows.error().text();
+  return std::move(*flows);
+}
+
+TEST(StepFlows, OfEqualSitesToldApartAreThoseOfTheEvenCase) {
+  const char* sites = "h100-sxm:32+h100-sxm:32@metro-pair";
+  for (const char* plan : {"tp=8,pp=4", "tp=4,pp=2,placement=tp+cp+dp+pp", "tp=8,zero=1",
+                           "tp=2,cp=2,zero=3", "tp=8,zero=3,shard_group=2"}) {
+    Scenario asked = scenario("llama-3-8b", sites, plan, 8192, 64);
+    const StepFlows even = flows_of(asked);
+    asked.cluster = told_apart(asked.cluster);
+    const StepFlows apart = flows_of(asked);
+    EXPECT_EQ(apart.closed, even.closed) << plan;
+    EXPECT_NEAR(apart.time / even.time, 1, 1e-9) << plan;
+    ASSERT_EQ(apart.axes.size(), even.axes.size()) << plan;
+    for (std::size_t a = 0; a < even.axes.size(); ++a) {
+      EXPECT_EQ(apart.axes[a].axis, even.axes[a].axis);
+      EXPECT_EQ(apart.axes[a].times, even.axes[a].times);
+      EXPECT_EQ(apart.axes[a].busiest, even.axes[a].busiest);
+      EXPECT_NEAR(apart.axes[a].alone / even.axes[a].alone, 1, 1e-9) << plan << even.axes[a].axis;
+      EXPECT_NEAR(apart.axes[a].shared / even.axes[a].shared, 1, 1e-9) << plan << even.axes[a].axis;
+    }
+  }
+}
+
+// Stages in one site each: nothing meets on a link, so every communication takes its closed form, that
+// of messages between the sites being that of the slower end.
+TEST(StepFlows, OfStagesOnSitesThatDifferAreTheClosedForms) {
+  for (const char* sites :
+       {"h100-sxm:8+a100-80gb-sxm:8@metro-pair", "a100-80gb-sxm:8+h100-sxm:8@metro-pair",
+        "h100-sxm:16+a100-80gb-sxm:32@metro-pair"}) {
+    const StepFlows flows = flows_of(scenario("llama-3-8b", sites,
+                                              std::string_view(sites).starts_with("h100-sxm:16")
+                                                  ? "tp=8,pp=6,placement=tp+cp+dp+pp"
+                                                  : "tp=8,pp=2,placement=tp+cp+dp+pp",
+                                              8192, 32));
+    EXPECT_NEAR(flows.time / flows.closed, 1, 0.01) << sites;
+    bool has_messages = false;
+    for (const AxisFlows& a : flows.axes) {
+      has_messages = has_messages || a.collective == "message";
+      EXPECT_NEAR(a.alone / a.closed, 1, 0.02) << sites << " " << a.axis << " " << a.collective;
+      EXPECT_GE(a.shared / a.alone, 1 - 1e-9) << sites << " " << a.axis << " " << a.collective;
+    }
+    EXPECT_TRUE(has_messages) << sites;
+  }
+}
+
+// Replicas in several sites of different size: their gradients cross at the rate of the slowest.
+TEST(StepFlows, OfReplicasOnSitesThatDifferCross) {
+  const StepFlows flows = flows_of(
+      scenario("llama-3-8b", "h100-sxm:16+a100-80gb-sxm:32@metro-pair", "tp=8,zero=1", 8192, 48));
+  const auto replicas = std::ranges::find(flows.axes, "replicas", &AxisFlows::axis);
+  ASSERT_NE(replicas, flows.axes.end());
+  EXPECT_GT(replicas->alone / replicas->closed, 0.7);
+  EXPECT_LT(replicas->alone / replicas->closed, 1.3);
+  EXPECT_GT(flows.time / flows.closed, 0.9);
+  EXPECT_LT(flows.time / flows.closed, 1.1);
 }
 
 std::string jobs_on(const std::string& fabric, const std::string& jobs) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cluster/told_apart.h"
 #include "estimate/built_in_scenario.h"
 
 namespace orrery {
@@ -70,13 +71,7 @@ TEST(Traffic, OverTimeAddsUpToTheStep) {
 TEST(Traffic, OfSitesThatDifferIsCountedAtEach) {
   for (const char* plan : {"tp=8,pp=4,dp=4,placement=tp+cp+dp+pp", "tp=8,pp=1,dp=16,zero=1"}) {
     Scenario apart = scenario("llama-3-8b", kSites, plan, 8192, 64);
-    const Cluster& first = apart.cluster;
-    apart.cluster.further_sites = {{.name = "second",
-                                    .accelerator = first.accelerator,
-                                    .accelerators_per_node = first.accelerators_per_node,
-                                    .levels = first.levels,
-                                    .host = first.host,
-                                    .host_path = first.host_path}};
+    apart.cluster = told_apart(apart.cluster);
     const auto step = predict(apart, catalog());
     ASSERT_TRUE(step) << step.error().text();
     const auto sent = traffic(*step);

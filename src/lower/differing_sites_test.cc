@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/told_apart.h"
 #include "lower/division_by_speed.h"
 #include "lower/price.h"
 #include "lower/random_plan.h"
@@ -22,18 +23,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Cluster cluster(const std::string& text) { return *parse_cluster(text, Catalog::built_in()); }
-
-// Two equal sites, written as if they differed: the second is a site of its own.
-Cluster told_apart(Cluster two_sites) {
-  two_sites.further_sites.push_back({.name = "second",
-                                     .accelerator = two_sites.accelerator,
-                                     .accelerators_per_node = two_sites.accelerators_per_node,
-                                     .levels = two_sites.levels,
-                                     .host = two_sites.host,
-                                     .host_path = two_sites.host_path});
-  EXPECT_TRUE(check(two_sites)) << check(two_sites).error().text();
-  return two_sites;
-}
 
 struct Step {
   Step(RandomCase asked, const Cluster& on)

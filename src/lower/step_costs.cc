@@ -250,14 +250,21 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
+const StepCosts& StepCosts::slower_end(std::size_t boundary) const {
+  if (device_site.empty()) return *this;
+  const StepCosts& from = sites[device_site[boundary]];
+  const StepCosts& to = sites[device_site[(boundary + 1) % device_site.size()]];
+  return to.transfer[boundary] > from.transfer[boundary] ? to : from;
+}
+
+const StepCosts& StepCosts::slowest_at(const Communication& c) const {
+  if (sites.empty()) return *this;
+  return *std::ranges::max_element(sites, {}, [&](const StepCosts& site) { return site.price(c); });
+}
+
 Seconds StepCosts::price(const Communication& c) const {
-  const auto own = [&](const StepCosts& site) {
-    return orrery::price(c, site.layout->groups[c.group.value()].shape, site.cache->context());
-  };
-  if (sites.empty()) return own(*this);
-  Seconds slowest;
-  for (const StepCosts& site : sites) slowest = std::max(slowest, own(site));
-  return slowest;
+  const StepCosts& site = slowest_at(c);
+  return orrery::price(c, site.layout->groups[c.group.value()].shape, site.cache->context());
 }
 
 Picoseconds StepCosts::price(const OperationParts& parts) const {

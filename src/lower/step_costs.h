@@ -143,6 +143,10 @@ struct StepCosts {
   [[nodiscard]] const StepCosts& at(int device) const {
     return device_site.empty() ? *this : sites[device_site[static_cast<std::size_t>(device)]];
   }
+  // The prices of the end of a boundary between devices where a transfer takes longer.
+  [[nodiscard]] const StepCosts& slower_end(std::size_t boundary) const;
+  // The prices of the site where the communication takes longest.
+  [[nodiscard]] const StepCosts& slowest_at(const Communication& communication) const;
   // What these take; communication across sites that differ, as at the slowest of them.
   [[nodiscard]] Seconds price(const Communication& communication) const;
   [[nodiscard]] Picoseconds price(const OperationParts& parts) const;

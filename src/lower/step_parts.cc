@@ -278,10 +278,7 @@ Picoseconds StepCosts::copying(Bytes moved) const {
 
 OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {
   if (!device_site.empty()) {
-    const StepCosts& from = sites[device_site[boundary_index]];
-    const StepCosts& to = sites[device_site[(boundary_index + 1) % device_site.size()]];
-    const bool later = to.transfer[boundary_index] > from.transfer[boundary_index];
-    return (later ? to : from).transfer_parts(boundary_index);
+    return slower_end(boundary_index).transfer_parts(boundary_index);
   }
   const CostContext& costs = cache->context();
   // What all tensor-parallel ranks hold alike each of them may send a piece of.

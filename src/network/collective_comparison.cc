@@ -156,6 +156,7 @@ ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress) {
+  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "a collective by every algorithm"));
   const auto& [kind, payload, stated_ranks, only, imported, streams] = question;
   const std::int64_t ranks = stated_ranks > 0 ? stated_ranks
                              : imported       ? std::int64_t{imported->ranks}

@@ -20,6 +20,10 @@
 // units (a dragonfly) the direct links are the shortest paths; spread traffic also takes
 // those through each other unit (Valiant, SIAM J. Comput. 11(2), 1982; Kim et al., ISCA 2008).
 //
+// Where sites differ (cluster/cluster.h), each has its own switches and links by its own levels, and
+// one switch joins all sites: a path from one to another climbs the levels of the first and descends
+// those of the other. Half of the latency of the link, as each end states it, is on either side.
+//
 // Left out: links that fail, routes through the host, paths of unequal cost other than those.
 #pragma once
 
@@ -62,13 +66,16 @@ enum class Routing : std::uint8_t {
   planned,  // the shortest that is least loaded by flows before it: planned paths (C4, 2406.04594)
 };
 
-// What half of the accelerators can send to the others at once: whole units of the outermost level,
-// or a torus that is cut across the dimension where that is least. No more than the cards of either
+// What half of the accelerators can send to the others at once: whole units of the outermost level
+// (where sites differ, of those in their order), or a torus that is cut across the dimension where that is least. No more than the cards of either
 // half send.
 struct Bisection {
   BytesPerSecond rate;
+  BytesPerSecond ports;            // of the half whose outermost level has less, that level alone
   std::uint32_t accelerators = 0;  // of the smaller half
 };
+
+struct NetworkFigures;
 
 class Network {
  public:
@@ -86,13 +93,19 @@ class Network {
     return link(links_[index].to, links_[index].from);
   }
   [[nodiscard]] const LinkBundle& bundle(std::uint32_t index) const { return bundles_[index]; }
-  // Switches of a level; those of the network side of nodes count to level 1.
-  [[nodiscard]] std::uint32_t switches(std::size_t level) const;
+  // From the inside out; where sites differ, those of the first, then those of the next. The last of
+  // each is the link as that site sees it.
   [[nodiscard]] std::span<const FabricLevel> levels() const { return levels_; }
   // The switch that stands for the scale-up domain of an accelerator; the first of several.
-  // Level 0 must be switched.
+  // Its level must be switched.
   [[nodiscard]] std::uint32_t scale_up_switch(std::uint32_t accelerator) const;
-  [[nodiscard]] bool has_scale_up_switch() const;
+  [[nodiscard]] bool has_scale_up_switch(std::uint32_t accelerator) const;
+  // Whether a link is of the scale-up level of a site.
+  [[nodiscard]] bool scales_up(const DirectedLink& link) const;
+  // The innermost level that joins both, as the first of them sees it.
+  [[nodiscard]] std::size_t joining_level(std::uint32_t from, std::uint32_t to) const;
+  // Which of the sites that differ an accelerator is in.
+  [[nodiscard]] std::size_t site_of(std::uint32_t accelerator) const;
 
   // Paths between two different accelerators: the shortest come first.
   [[nodiscard]] std::uint64_t paths(std::uint32_t from, std::uint32_t to) const;
@@ -101,11 +114,10 @@ class Network {
   // pass the same bundles.
   void append_path(std::uint32_t from, std::uint32_t to, std::uint64_t index, LinkPath& out) const;
   [[nodiscard]] Bisection bisection() const;
-  // The innermost level that joins both.
-  [[nodiscard]] std::size_t joining_level(std::uint32_t from, std::uint32_t to) const;
 
  private:
   friend class NetworkBuilder;
+  friend NetworkFigures figures_of(const Network& network, std::string cluster);
   struct Tier {
     std::uint32_t size = 0;      // accelerators of a unit
     std::uint32_t first = 0;     // its first switch
@@ -114,35 +126,52 @@ class Network {
     bool rails = false;
     bool planes = false;  // switch t is wired to switch t modulo those of the level below
   };
+  // What the accelerators of one site see, where sites differ; else all of the cluster.
+  struct Side {
+    std::string name;
+    std::uint32_t first = 0;         // of its accelerators
+    std::uint32_t accelerators = 0;  // in it
+    std::uint32_t first_level = 0;   // of its levels in levels_
+    std::vector<Tier> tiers;         // by level
+    std::uint32_t nodes_first = 0;   // vertices of the network side of nodes
+    bool has_nodes = false;
+    bool rails_apart = false;  // nothing but the scale-up links joins the rails
+    std::vector<std::uint32_t> dimensions;
+
+    [[nodiscard]] std::uint32_t unit(std::size_t level, std::uint32_t accelerator) const {
+      return (accelerator - first) / tiers[level].size;
+    }
+    [[nodiscard]] std::uint32_t rail(std::uint32_t accelerator) const {
+      return (accelerator - first) % tiers[0].size % tiers[1].switches;
+    }
+    [[nodiscard]] std::uint32_t switch_of(std::size_t level, std::uint32_t accelerator,
+                                          std::uint32_t which) const {
+      return tiers[level].first + unit(level, accelerator) * tiers[level].switches + which;
+    }
+    // Switches of a level; those of the network side of nodes count to level 1.
+    [[nodiscard]] std::uint32_t switches(std::size_t level) const;
+    [[nodiscard]] std::size_t joining_level(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] std::size_t top_level(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] std::uint32_t crossing_peer(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] std::uint64_t choices_below(std::size_t top) const;
+    [[nodiscard]] std::uint64_t shortest_paths(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] std::uint64_t paths(std::uint32_t from, std::uint32_t to) const;
+    void append_climb(std::uint32_t accelerator, std::size_t level, std::uint32_t which,
+                      std::uint64_t& rest, std::vector<std::uint32_t>& vertices) const;
+    void append_torus(std::uint32_t from, std::uint32_t to,
+                      std::vector<std::uint32_t>& vertices) const;
+    void append_vertices(std::uint32_t from, std::uint32_t to, std::uint64_t index,
+                         std::vector<std::uint32_t>& vertices) const;
+  };
+  [[nodiscard]] const Side& side(std::uint32_t accelerator) const {
+    return sides_[site_of(accelerator)];
+  }
   [[nodiscard]] std::uint32_t link(std::uint32_t from, std::uint32_t to) const;
-  [[nodiscard]] Bisection cut(const std::vector<std::uint8_t>& sides) const;
-  [[nodiscard]] std::uint32_t unit(std::size_t level, std::uint32_t accelerator) const {
-    return accelerator / tiers_[level].size;
-  }
-  [[nodiscard]] std::uint32_t rail(std::uint32_t accelerator) const {
-    return accelerator % tiers_[0].size % tiers_[1].switches;
-  }
-  [[nodiscard]] std::uint32_t switch_of(std::size_t level, std::uint32_t accelerator,
-                                        std::uint32_t which) const {
-    return tiers_[level].first + unit(level, accelerator) * tiers_[level].switches + which;
-  }
-  [[nodiscard]] std::uint32_t crossing_peer(std::uint32_t from, std::uint32_t to) const;
-  [[nodiscard]] std::size_t top_level(std::uint32_t from, std::uint32_t to) const;
-  [[nodiscard]] std::uint64_t choices(std::size_t top, bool below) const;
-  void append_climb(std::uint32_t accelerator, std::size_t level, std::uint32_t which,
-                    std::uint64_t& rest, std::vector<std::uint32_t>& vertices) const;
-  void append_vertices(std::uint32_t from, std::uint32_t to, std::uint64_t index,
-                       std::vector<std::uint32_t>& vertices) const;
-  void append_torus(std::uint32_t from, std::uint32_t to,
-                    std::vector<std::uint32_t>& vertices) const;
+  [[nodiscard]] Bisection cut(const std::vector<std::uint8_t>& halves) const;
 
   std::uint32_t accelerators_ = 0;
   std::vector<FabricLevel> levels_;
-  std::vector<Tier> tiers_;        // by level
-  std::uint32_t nodes_first_ = 0;  // vertices of the network side of nodes
-  bool has_nodes_ = false;
-  bool rails_apart_ = false;  // nothing but the scale-up links joins the rails
-  std::vector<std::uint32_t> dimensions_;
+  std::vector<Side> sides_;  // in the order of their accelerators
   std::vector<std::uint32_t> offsets_ = {0};
   std::vector<DirectedLink> links_;  // by `from`, then `to`
   std::vector<LinkBundle> bundles_;  // of each link
@@ -153,11 +182,12 @@ inline constexpr std::int64_t kMostNetworkLinks = 20'000'000;  // in one directi
 
 // Errors: more accelerators, switches or links than a graph holds; dimensions that are not those of
 // the torus; a mesh of too many units; wirings that a level cannot have, or that leave accelerators
-// disconnected.
+// disconnected; a topology of the link between sites that differ.
 Result<Network> network_of(const Cluster& cluster);
 
 // One level of the graph.
 struct LevelFigures {
+  std::string site;  // where sites differ
   std::string name;
   LevelWiring wiring = LevelWiring::switched;
   bool rails = false;

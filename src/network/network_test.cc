@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catalog/catalog.h"
+#include "cluster/told_apart.h"
 
 namespace orrery {
 namespace {
@@ -292,6 +293,83 @@ TEST(Network, RandomTopologiesAreConnected) {
     if (HasFailure()) FAIL() << "topology " << i;
   }
   EXPECT_GT(accepted, 300);
+}
+
+std::vector<double> capacities_of(const Network& net, std::uint32_t from, std::uint32_t to) {
+  LinkPath path;
+  net.append_path(from, to, 0, path);
+  std::vector<double> out;
+  for (const std::uint32_t l : path) out.push_back(net.links()[l].capacity.value());
+  return out;
+}
+
+TEST(Network, EqualSitesToldApartAreOneNetwork) {
+  for (const char* name : {"h100-sxm:16+h100-sxm:16@metro-pair", "l40s:8+l40s:8@metro-pair"}) {
+    const Cluster even = *parse_cluster(name, Catalog::built_in());
+    const auto whole = network_of(even);
+    const auto apart = network_of(told_apart(even));
+    ASSERT_TRUE(whole) << whole.error().message;
+    ASSERT_TRUE(apart) << apart.error().message;
+    EXPECT_EQ(apart->vertices(), whole->vertices());
+    EXPECT_EQ(apart->links().size(), whole->links().size());
+    check_paths(*apart);
+    for (std::uint32_t a = 0; a < apart->accelerators(); ++a) {
+      for (std::uint32_t b = 0; b < apart->accelerators(); ++b) {
+        if (a == b) continue;
+        EXPECT_EQ(capacities_of(*apart, a, b), capacities_of(*whole, a, b)) << a << " to " << b;
+        EXPECT_EQ(apart->paths(a, b), whole->paths(a, b));
+      }
+    }
+    const NetworkFigures one = figures_of(*whole, "");
+    const NetworkFigures two = figures_of(*apart, "");
+    EXPECT_EQ(two.bisection, one.bisection);
+    EXPECT_EQ(two.bisection_share, one.bisection_share);
+    EXPECT_EQ(two.diameter, one.diameter);
+    EXPECT_DOUBLE_EQ(two.longest_latency.value(), one.longest_latency.value());
+    EXPECT_EQ(two.levels.size(), 2 * one.levels.size());
+  }
+}
+
+// Each site has its own links, and what crosses gets the slower card and half of either link's latency.
+TEST(Network, SitesThatDifferKeepTheirLevels) {
+  const Cluster sites =
+      *parse_cluster("h100-sxm:16+a100-80gb-sxm:8+l40s:4@metro-pair", Catalog::built_in());
+  const auto net = network_of(sites);
+  ASSERT_TRUE(net) << net.error().message;
+  check_paths(*net);
+  EXPECT_EQ(net->site_of(15), 0U);
+  EXPECT_EQ(net->site_of(16), 1U);
+  EXPECT_EQ(net->site_of(27), 2U);
+  for (const std::uint32_t b : {16U, 24U}) {
+    const std::size_t other = net->site_of(b);
+    const FabricLevel& near = levels_of(sites, 0).back();
+    const FabricLevel& far = levels_of(sites, other).back();
+    LinkPath path;
+    net->append_path(0, b, 0, path);
+    Seconds latency;
+    for (const std::uint32_t l : path) latency += net->links()[l].latency;
+    EXPECT_DOUBLE_EQ(latency.value(), (near.latency / 2 + far.latency / 2).value());
+    const std::vector<double> capacities = capacities_of(*net, 0, b);
+    EXPECT_NEAR(std::ranges::min(capacities),
+                std::min(near.bandwidth * near.efficiency, far.bandwidth * far.efficiency).value(),
+                1);
+    EXPECT_EQ(net->levels()[net->joining_level(0, b)].name, "metro-pair");
+    EXPECT_EQ(net->levels()[net->joining_level(b, 0)], far);
+  }
+  // 16 accelerators in one half, 12 in the other, joined by the one link of the first site.
+  const NetworkFigures figures = figures_of(*net, "");
+  EXPECT_NEAR(figures.bisection.value(), 400e9 / 8, 1);
+  EXPECT_EQ(figures.levels.front().site, "h100-sxm:16");
+  EXPECT_EQ(figures.levels.back().site, "l40s:4");
+}
+
+TEST(Network, RefusesATopologyOfTheLinkBetweenSitesThatDiffer) {
+  Cluster sites = *parse_cluster("h100-sxm:8+a100-80gb-sxm:8@metro-pair", Catalog::built_in());
+  sites.levels.back().topology = LevelTopology{.switches = 2};
+  const auto net = network_of(sites);
+  ASSERT_FALSE(net);
+  EXPECT_EQ(net.error().message, "the link between sites that differ has a topology");
+  EXPECT_FALSE(net.error().hint.empty());
 }
 
 struct Refused {

@@ -49,7 +49,11 @@ class Runner {
   }
 
   Result<ProgramRun> run() {
-    if (program_.switches > 0 && !network_.has_scale_up_switch()) {
+    const auto lacks_switch = [&](const std::vector<std::uint32_t>& placement) {
+      return std::ranges::any_of(placement,
+                                 [&](std::uint32_t a) { return !network_.has_scale_up_switch(a); });
+    };
+    if (program_.switches > 0 && std::ranges::any_of(placements_, lacks_switch)) {
       return bad_input("the accelerators of a node are joined by no switch", "",
                        "take an algorithm without reduction in the switch");
     }
@@ -262,9 +266,11 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
     // Between an accelerator and the switches of its scale-up domain, evenly.
     const std::uint32_t accelerator = std::min(from, to);
     std::uint32_t links = 0;
-    for (const DirectedLink& l : network.links_from(accelerator)) links += l.level == 0 ? 1 : 0;
     for (const DirectedLink& l : network.links_from(accelerator)) {
-      if (l.level != 0) continue;
+      links += network.scales_up(l) ? 1 : 0;
+    }
+    for (const DirectedLink& l : network.links_from(accelerator)) {
+      if (!network.scales_up(l)) continue;
       const auto up = static_cast<std::uint32_t>(&l - network.links().data());
       const std::uint32_t link = from == accelerator ? up : network.reverse(up);
       add_link(link, 1.0 / links);

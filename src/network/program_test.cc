@@ -221,17 +221,9 @@ TEST(Program, PhasesOfLevelsOverlapWhenTheDataAreInPieces) {
   EXPECT_GT(time(16), inside * 0.999);
 }
 
-// What a rank sends and receives does not depend on how the network routes it.
-TEST(Program, BytesOnLinksAreConserved) {
-  Cluster cluster = nodes_of(64, 8, 400e9, 50e9, 1e-6, 4e-6);
-  cluster.levels[1].accelerators = 16;
-  FabricLevel spine = cluster.levels[1];
-  spine.name = "spine";
-  spine.accelerators = 64;
-  spine.oversubscription = 2;
-  spine.topology = LevelTopology{.switches = 4};
-  cluster.levels.push_back(spine);
-  const Network net = *network_of(cluster);
+// What a rank sends and receives does not depend on how the network routes it. `outermost`: the first
+// of the levels whose links join units of so many ranks.
+void check_bytes(const Network& net, std::uint32_t outermost) {
   const Bytes payload(1e9);
   for (const Algorithm a : all_algorithms()) {
     for (const Kind kind : kKinds) {
@@ -254,7 +246,7 @@ TEST(Program, BytesOnLinksAreConserved) {
           const DirectedLink& link = net.links()[l];
           if (link.from < net.accelerators()) out += done->on_links[l].value();
           if (link.to < net.accelerators()) in += done->on_links[l].value();
-          if (link.level == 2 && link.from < link.to) up += done->on_links[l].value();
+          if (link.level == outermost && link.from < link.to) up += done->on_links[l].value();
         }
         EXPECT_NEAR(out / sent, 1, 1e-9) << to_text(a);
         EXPECT_NEAR(in / sent, 1, 1e-9) << to_text(a);
@@ -264,6 +256,46 @@ TEST(Program, BytesOnLinksAreConserved) {
       EXPECT_NEAR(spine_bytes[0], spine_bytes[2], 1e-3);
     }
   }
+}
+
+TEST(Program, BytesOnLinksAreConserved) {
+  Cluster cluster = nodes_of(64, 8, 400e9, 50e9, 1e-6, 4e-6);
+  cluster.levels[1].accelerators = 16;
+  FabricLevel spine = cluster.levels[1];
+  spine.name = "spine";
+  spine.accelerators = 64;
+  spine.oversubscription = 2;
+  spine.topology = LevelTopology{.switches = 4};
+  cluster.levels.push_back(spine);
+  check_bytes(*network_of(cluster), 2);
+}
+
+TEST(Program, BytesOnLinksAreConservedWhereSitesDiffer) {
+  const Cluster sites =
+      *parse_cluster("h100-sxm:24+a100-80gb-sxm:40@metro-pair", Catalog::built_in());
+  check_bytes(*network_of(sites), 2);
+}
+
+// A ring over both sites passes every link between them once in each direction, at the rate of the
+// slowest card, as the closed form has it at the slower end.
+TEST(Program, ARingOverSitesThatDifferTakesTheSlowerLinks) {
+  const Cluster sites =
+      *parse_cluster("h100-sxm:8+a100-80gb-sxm:8@metro-pair", Catalog::built_in());
+  const Network net = *network_of(sites);
+  const Bytes payload(4e9);
+  const auto done = run(*program_of(Algorithm::ring, Kind::all_gather, shape_of({8, 16})), payload,
+                        net, Placements{first(16)}, Routing::spray);
+  ASSERT_TRUE(done);
+  const Bytes round = payload / 16;  // of each of 8 rings, an eighth crosses
+  double crossing = 0;
+  for (std::size_t l = 0; l < net.links().size(); ++l) {
+    const DirectedLink& link = net.links()[l];
+    if (net.levels()[link.level].name == "metro-pair" && link.from < link.to) {
+      crossing += done->on_links[l].value();
+    }
+  }
+  EXPECT_NEAR(crossing / (2 * 15 * round.value()), 1, 1e-9);
+  EXPECT_GT(done->time, payload * (15.0 / 16 / 8) / levels_of(sites, 1).back().bandwidth);
 }
 
 // Flows that collide on a spine are slower than spread ones, and planned ones are not.

@@ -43,11 +43,12 @@ std::string network_text(const NetworkFigures& n, const TextStyle& style) {
                   to_text(n.bisection), percent(n.bisection_share), n.diameter,
                   to_text(n.longest_latency)),
       2, style);
-  Table table(left("level", 9).telling_rows_apart(), left("wiring", 4), right("unit", 9),
+  Table table(left("site", 9).telling_rows_apart().shown_if(!n.levels.front().site.empty()),
+              left("level", 9).telling_rows_apart(), left("wiring", 4), right("unit", 9),
               right("units", 8), right("switches", 8), right("links", 7), right("a link", 6),
               right("unit below", 8), right("oversubscribed", 9), right("latency", 6));
   for (const LevelFigures& l : n.levels) {
-    table.row(l.name, wiring_of(l), l.unit, l.units, l.switches, l.links, l.link, l.uplinks,
+    table.row(l.site, l.name, wiring_of(l), l.unit, l.units, l.switches, l.links, l.link, l.uplinks,
               fmt::format("1:{:g}", std::round(1000 * l.oversubscription) / 1000), l.latency);
   }
   return out + "\n" + table.text(style);
@@ -125,6 +126,8 @@ std::string shared_fabric_text(const SharedFabric& s, const TextStyle& style) {
 template <>
 inline constexpr auto kResults<LevelFigures> = table<LevelFigures>(
     "network level", "A level of a network, from the inside out.",
+    optional_field("site", "whose accelerators see the level, where sites differ",
+                   [](auto& l) { return l.site.empty() ? std::nullopt : std::optional(l.site); }),
     field<&LevelFigures::name>("level", "its name"),
     field<&LevelFigures::wiring>("wiring", "how the units below are joined"),
     field<&LevelFigures::rails>("rails", "its switches join accelerators of equal place alone"),

@@ -1,0 +1,77 @@
+#include "estimate/communication_patterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "network/network.h"
+#include "network/program_run.h"
+
+namespace orrery {
+namespace {
+
+constexpr Bytes kProbe{1 << 30};
+constexpr double kUnused = 1e-6;  // a smaller share of a link's time is none
+
+}  // namespace
+
+Result<std::uint32_t> CommunicationPatterns::find(const PatternKey& key, const Make& make) {
+  const auto known = numbers_.find(key);
+  if (known != numbers_.end()) return known->second;
+  ORRERY_TRY(CommunicationPattern pattern, make());
+  const auto number = static_cast<std::uint32_t>(patterns_.size());
+  patterns_.push_back(std::move(pattern));
+  numbers_.emplace(key, number);
+  return number;
+}
+
+Result<CommunicationPattern> CommunicationPatterns::of_program(
+    const Program& program, const Levels& seen,
+    const std::vector<std::vector<std::uint32_t>>& placements) {
+  Cluster cluster = fabric_;
+  for (std::size_t s = 0; s < site_count(fabric_); ++s) {
+    levels_of(cluster, s) = seen(s, levels_of(fabric_, s));
+  }
+  ORRERY_TRY(const Network network, network_of(cluster));
+  ORRERY_TRY(const ProgramRun done, run(program, kProbe, network, placements, Routing::spray));
+  CommunicationPattern out;
+  out.seconds_per_byte = done.time / Seconds(1) / kProbe.value();
+  double most = 0;
+  for (std::uint32_t l = 0; l < done.on_links.size(); ++l) {
+    const DirectedLink& link = network.links()[l];
+    const double share = done.on_links[l] / link.capacity / done.time;
+    if (share < kUnused) continue;
+    // Rounded, so that links used alike are recognized.
+    out.links.push_back({l, std::round(share * 1e9) / 1e9});
+    if (share > most * (1 + 1e-9)) {
+      most = share;
+      out.busiest = network.levels()[link.level].name;
+    }
+  }
+  links_ = network.links().size();
+  return out;
+}
+
+std::size_t CommunicationPatterns::fold() {
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> users(links_);
+  for (std::uint32_t p = 0; p < patterns_.size(); ++p) {
+    for (const ResourceUse& use : patterns_[p].links) {
+      users[use.resource].emplace_back(p, use.weight);
+    }
+    patterns_[p].links.clear();
+  }
+  std::ranges::sort(users);
+  const auto repeated = std::ranges::unique(users);
+  users.erase(repeated.begin(), repeated.end());
+  std::uint32_t resources = 0;
+  for (const auto& link : users) {
+    if (link.empty()) continue;
+    for (const auto& [pattern, share] : link) {
+      patterns_[pattern].links.push_back({resources, share});
+    }
+    ++resources;
+  }
+  return resources;
+}
+
+}  // namespace orrery
