@@ -166,6 +166,9 @@ TEST(SharedFabric, RefusesWhatIsNotAListOfJobs) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"{fabric: 'h100-sxm:64'}", "no list of jobs on a fabric"},
       {jobs_on("h100-sxm:64", ""), "0 jobs"},
+      {jobs_on("h100-sxm:8+a100-80gb-sxm:8@metro-pair", job("a", "first: 0")),
+       "a fabric of several jobs is not modelled where sites differ (h100-sxm:8 and "
+       "a100-80gb-sxm:8)"},
       {jobs_on("h100-sxm:64", "7"), "a job that is no map"},
       {jobs_on("h100-sxm:64", "{model: llama-3.1-8b, accelerators: 8}"),
        "missing field 'name' in job"},

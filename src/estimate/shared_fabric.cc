@@ -116,6 +116,8 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
   DescribedJobs out;
   ORRERY_TRY(out.fabric,
              at(document.name + ": fabric", parse_cluster(name->scalar_text(), catalog)));
+  ORRERY_RETURN_IF_ERROR(
+      at(document.name + ": fabric", check_alike(out.fabric, "a fabric of several jobs")));
   std::vector<std::optional<std::size_t>> owner(static_cast<std::size_t>(out.fabric.accelerators));
   for (const Value& item : listed->items()) {
     ORRERY_TRY(DescribedJob job,

@@ -250,11 +250,11 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
-const StepCosts& StepCosts::slower_end(std::size_t boundary) const {
+const StepCosts& StepCosts::slower_end(std::size_t boundary_index) const {
   if (device_site.empty()) return *this;
-  const StepCosts& from = sites[device_site[boundary]];
-  const StepCosts& to = sites[device_site[(boundary + 1) % device_site.size()]];
-  return to.transfer[boundary] > from.transfer[boundary] ? to : from;
+  const StepCosts& from = sites[device_site[boundary_index]];
+  const StepCosts& to = sites[device_site[(boundary_index + 1) % device_site.size()]];
+  return to.transfer[boundary_index] > from.transfer[boundary_index] ? to : from;
 }
 
 const StepCosts& StepCosts::slowest_at(const Communication& c) const {

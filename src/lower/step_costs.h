@@ -144,7 +144,7 @@ struct StepCosts {
     return device_site.empty() ? *this : sites[device_site[static_cast<std::size_t>(device)]];
   }
   // The prices of the end of a boundary between devices where a transfer takes longer.
-  [[nodiscard]] const StepCosts& slower_end(std::size_t boundary) const;
+  [[nodiscard]] const StepCosts& slower_end(std::size_t boundary_index) const;
   // The prices of the site where the communication takes longest.
   [[nodiscard]] const StepCosts& slowest_at(const Communication& communication) const;
   // What these take; communication across sites that differ, as at the slowest of them.
