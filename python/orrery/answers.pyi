@@ -1792,6 +1792,8 @@ class Collectives(Record):
 
 class NetworkLevel(Record):
     """A level of a network, from the inside out."""
+    site: str | None
+    """whose accelerators see the level, where sites differ"""
     level: str
     """its name"""
     wiring: Literal["switched", "mesh", "torus"]
