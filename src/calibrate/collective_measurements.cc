@@ -40,6 +40,7 @@ CollectiveMeasurement measurement(MeasurementCells& cells, bool between_nodes) {
   m.where = cells.where();
   m.machine = cells.text("machine");
   m.accelerator = cells.text("accelerator");
+  if (between_nodes) m.node = cells.text("node");
   if (between_nodes && m.machine.empty()) cells.complain("machine is empty");
   std::string name(cells.text("collective"));
   std::ranges::replace(name, '-', '_');
@@ -136,11 +137,11 @@ std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSep
   return out;
 }
 
-const MeasuredNode* MeasuredNodes::of(const std::string& accelerator, std::int64_t ranks) {
+const MeasuredNode* MeasuredNodes::of(const std::string& name, std::int64_t ranks) {
   const std::int64_t size = std::max<std::int64_t>(ranks, 8);
-  const auto [at, added] = known_.try_emplace({accelerator, size});
+  const auto [at, added] = known_.try_emplace({name, size});
   if (added) {
-    const auto cluster = parse_cluster_name(accelerator + ":" + std::to_string(size), catalog_);
+    const auto cluster = parse_cluster_name(name + ":" + std::to_string(size), catalog_);
     if (cluster && !cluster->levels.empty()) {
       at->second = MeasuredNode{cluster->accelerator.architecture,
                                 cluster->levels.front(),

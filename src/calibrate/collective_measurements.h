@@ -2,10 +2,11 @@
 //
 // Columns: accelerator, collective (all-reduce, all-gather, reduce-scatter, all-to-all, broadcast),
 // dtype, num_gpus, bytes, latency_us; between nodes machine and num_nodes as well instead of dtype,
-// and send-recv for one message. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of
-// dtype int8 ran without in-switch reduction. `machine` names the system that is fitted,
-// of one node or more; the accelerator determines the links inside its nodes. Source of the tables
-// shipped with the product: validation/kernels/README-collectives.md.
+// send-recv for one message, and `node`, one of the catalog, where the machine has not the usual one
+// of its accelerator. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of dtype int8
+// ran without in-switch reduction. `machine` names the system that is fitted, of one node or more;
+// the node determines the links inside and outside of it. Source of the tables shipped with the
+// product: validation/kernels/README-collectives.md.
 //
 // A row is reported and left out if a cell is missing or not a number, if it repeats another row,
 // if it is faster than the links of its accelerator allow, or if its ranks do not fill its nodes
@@ -29,6 +30,7 @@ namespace orrery {
 struct CollectiveMeasurement {
   std::string machine;  // of rows between nodes
   std::string accelerator;
+  std::string node;  // of the catalog; empty: the usual one of the accelerator
   CollectiveKind kind = CollectiveKind::all_reduce;
   bool message = false;           // one, between two ranks, instead of a collective
   bool reduces_in_switch = true;  // the library was allowed to
@@ -53,7 +55,7 @@ std::vector<CollectiveMeasurement> collective_measurements(std::span<const Comma
 std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSeparated> tables,
                                                         std::vector<RowProblem>& problems);
 
-// The node of an accelerator.
+// A node of the catalog.
 struct MeasuredNode {
   std::string architecture;
   FabricLevel level;                 // the scale-up domain
@@ -65,9 +67,9 @@ struct MeasuredNode {
 class MeasuredNodes {
  public:
   explicit MeasuredNodes(const Catalog& catalog) : catalog_(catalog) {}
-  // The scale-up domain as it is in a cluster of `ranks`, at least 8. Null: the catalog has no such
-  // accelerator, or it is not joined to others in a node.
-  const MeasuredNode* of(const std::string& accelerator, std::int64_t ranks = 8);
+  // The scale-up domain as it is in a cluster of `ranks`, at least 8, of an accelerator or a node of
+  // the catalog. Null: it has none of that name, or its accelerators are not joined in a node.
+  const MeasuredNode* of(const std::string& name, std::int64_t ranks = 8);
 
  private:
   const Catalog& catalog_;

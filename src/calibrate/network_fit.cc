@@ -145,14 +145,17 @@ Quantity low_latency_ceiling(double fastest_gbps) {
           }};
 }
 
+Quantity simple_step() {
+  return {in_us("ring.network.simple", 14, 500), [](CollectiveParameters& p, double x) {
+            p.ring.network.simple = p.tree.network.simple = microseconds(x);
+          }};
+}
+
 // Of machines whose collectives are rings and trees.
 std::vector<Quantity> ring_quantities(double fastest_gbps) {
   return {{in_us("ring.network.low_latency", 5, 500),
            [](CollectiveParameters& p, double x) { set_network_low_latency(p, microseconds(x)); }},
-          {in_us("ring.network.simple", 14, 500),
-           [](CollectiveParameters& p, double x) {
-             p.ring.network.simple = p.tree.network.simple = microseconds(x);
-           }},
+          simple_step(),
           {in_us("ring.node.simple", 5, 100),
            [](CollectiveParameters& p, double x) {
              p.ring.nvlink.simple = p.tree.nvlink.simple = p.ring.pcie.simple = p.tree.pcie.simple =
@@ -180,9 +183,9 @@ std::vector<Quantity> domain_quantities(const CollectiveParameters& start) {
            [](CollectiveParameters& p, double x) { p.ring_share = x; }}};
 }
 
-// Of machines whose switches reduce.
+// Of machines whose switches reduce. Without ordered delivery a network has Simple alone.
 std::vector<Quantity> in_switch_quantities(const CollectiveParameters& start, bool between_domains,
-                                           double fastest_gbps) {
+                                           bool ordered_delivery, double fastest_gbps) {
   std::vector<Quantity> out = {
       base_share(),
       {in_us("in_switch.step", start.in_switch.step.value() / kMicro, 1000),
@@ -190,16 +193,18 @@ std::vector<Quantity> in_switch_quantities(const CollectiveParameters& start, bo
       {{"in_switch.efficiency", "", start.in_switch.efficiency, 0.05, 1},
        [](CollectiveParameters& p, double x) { p.in_switch.efficiency = x; }}};
   if (between_domains) {
-    out.push_back(
-        {in_us("tree.network.low_latency", 5, 500), [](CollectiveParameters& p, double x) {
-           set_network_low_latency(p, microseconds(x * 2.7 / 5.0));
-         }});
+    out.push_back(ordered_delivery
+                      ? Quantity{in_us("tree.network.low_latency", 5, 500),
+                                 [](CollectiveParameters& p, double x) {
+                                   set_network_low_latency(p, microseconds(x * 2.7 / 5.0));
+                                 }}
+                      : simple_step());
     out.push_back({in_us("in_switch.tree_network_step",
                          start.in_switch.tree_network_step.value() / kMicro, 500),
                    [](CollectiveParameters& p, double x) {
                      p.in_switch.tree_network_step = microseconds(x);
                    }});
-    out.push_back(low_latency_ceiling(fastest_gbps));
+    if (ordered_delivery) out.push_back(low_latency_ceiling(fastest_gbps));
   }
   return out;
 }
@@ -263,8 +268,9 @@ Result<CalibratedPart> fit_collectives(const Machine& machine,
     fastest[at] = std::max(fastest[at], 1.5 * (m.payload / m.time).value() / kGiga);
     fastest_of_all = std::max(fastest_of_all, fastest[at]);
   }
+  const bool ordered = std::ranges::all_of(machine.outside, &FabricLevel::ordered_delivery);
   const std::vector<Quantity> quantities =
-      in_switch         ? in_switch_quantities(machine.start, !members.empty(), fastest_of_all)
+      in_switch ? in_switch_quantities(machine.start, !members.empty(), ordered, fastest_of_all)
       : members.empty() ? domain_quantities(machine.start)
                         : ring_quantities(fastest_of_all);
   for (const Quantity& quantity : quantities) task.parameters.push_back(quantity.parameter);
@@ -288,6 +294,7 @@ Result<CalibratedPart> fit_collectives(const Machine& machine,
         if (own < m.ranks) {
           const double rate = x[quantities.size() + place(own)] * kGiga;
           levels.push_back(network_level(BytesPerSecond(rate / own), Seconds(0)));
+          levels.back().ordered_delivery = ordered;
           group.members.push_back(m.ranks);
         }
         out[i] = collective(m.kind, m.payload, group, levels, p).time.value();
@@ -355,10 +362,11 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
     auto at = std::ranges::find_if(machines, [&](const Machine& machine) {
       return machine.name == m.machine && machine.accelerator == m.accelerator;
     });
+    const std::string& named = m.node.empty() ? m.accelerator : m.node;
     if (at == machines.end()) {
-      const MeasuredNode* node = nodes.of(m.accelerator, m.ranks);
+      const MeasuredNode* node = nodes.of(named, m.ranks);
       if (node == nullptr) {
-        out.problems.push_back({m.where, "the catalog has no node of '" + m.accelerator + "'"});
+        out.problems.push_back({m.where, "the catalog has no node of '" + named + "'"});
         continue;
       }
       ORRERY_TRY(CollectiveParameters start,
@@ -368,7 +376,7 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
           {m.machine, m.accelerator, std::move(start), node->level, {}, node->size, {}});
     }
     // The widest group has every level.
-    if (const MeasuredNode* all = nodes.of(m.accelerator, m.nodes * at->node_size);
+    if (const MeasuredNode* all = nodes.of(named, m.nodes * at->node_size);
         all != nullptr && all->outside.size() > at->outside.size()) {
       at->outside = all->outside;
     }

@@ -14,6 +14,8 @@
 //   in_switch.step, .tree_network_step, .efficiency
 //   tree.network.low_latency   a step between nodes with LL
 //   low_latency
+//   ring.network.simple        instead of both, where the network does not deliver in order, so that
+//                              the library takes Simple alone
 //
 // and for either
 //

@@ -76,6 +76,7 @@ struct Figures {
   Seconds latency;
   double efficiency = 1;
   bool in_switch_reduction = false;
+  bool ordered_delivery = true;
   std::optional<Seconds> switch_latency;
   std::optional<std::int64_t> switch_radix;
 };
@@ -109,8 +110,11 @@ Result<Figures> figures_of(const std::string& name, std::string_view stand_in,
                         ", that of " + other.name);
     }
   }
-  return Figures{*fabric.small_message_latency, *fabric.large_message_efficiency,
-                 fabric.in_switch_reduction.value_or(false), fabric.switch_latency,
+  return Figures{*fabric.small_message_latency,
+                 *fabric.large_message_efficiency,
+                 fabric.in_switch_reduction.value_or(false),
+                 fabric.ordered_delivery.value_or(true),
+                 fabric.switch_latency,
                  fabric.switch_radix};
 }
 
@@ -249,6 +253,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
       figures.latency + figures.switch_latency.value_or(Seconds(0)) * (2.0 * tiers));
   level.efficiency = described.efficiency.value_or(figures.efficiency);
   level.in_switch_reduction = described.in_switch_reduction.value_or(false);
+  level.ordered_delivery = figures.ordered_delivery;
   level.oversubscription = described.oversubscription.value_or(1);
   level.topology = described.topology;
   level.transport = described.transport;

@@ -304,7 +304,8 @@ TEST(ClusterFile, SaysHowMessagesTravelOnALevel) {
       "provenance: {source: test}\n");
   ASSERT_TRUE(c) << c.error().text();
   const double packets = 50e9 * 20e-6 / 4096;
-  EXPECT_DOUBLE_EQ(delivery(c->levels[1]).rate.value(), 50e9 / (1 + 1e-4 * packets));
+  EXPECT_DOUBLE_EQ(delivery(c->levels[1]).rate.value(),
+                   50e9 * (1 - 1e-4) / (1 - 1e-4 + 1e-4 * packets));
   EXPECT_THAT(yaml_error("name: lossy\nnode: dgx-h100\naccelerators: 64\nlevels:\n"
                          "  - {name: leaf, accelerators: 64, transport: {packet_drop_rate: 1}}\n"
                          "provenance: {source: test}\n"),

@@ -17,6 +17,8 @@ const Fields<Fabric>& fields_of(const Fabric*) {
           .optional<&Fabric::lossless>("no packet is dropped by congestion")
           .optional<&Fabric::in_switch_reduction>(
               "the switch can add up the contributions of an all-reduce")
+          .optional<&Fabric::ordered_delivery>(
+              "messages arrive whole and in the order in which they were sent")
           .required<&Fabric::provenance>("where the figures come from");
   return table;
 }

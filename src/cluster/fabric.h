@@ -23,6 +23,7 @@ struct Fabric {
   std::optional<Seconds> small_message_latency;    // end to end
   std::optional<double> large_message_efficiency;  // share of nominal
   std::optional<bool> lossless, in_switch_reduction;
+  std::optional<bool> ordered_delivery;  // messages arrive as they were sent; absent: they do
   Provenance provenance;
   bool operator==(const Fabric&) const = default;
 };

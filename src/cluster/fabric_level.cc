@@ -20,6 +20,8 @@ const Fields<FabricLevel>& fields_of(const FabricLevel*) {
               "share of the nominal bandwidth that large transfers reach")
           .optional<&FabricLevel::in_switch_reduction>(
               "the switch adds up the contributions of an all-reduce")
+          .optional<&FabricLevel::ordered_delivery>(
+              "messages arrive whole and in the order in which they were sent")
           .optional<&FabricLevel::transport>("how messages travel over it")
           .optional<&FabricLevel::topology>("how its units are wired, for simulated flows");
   return table;

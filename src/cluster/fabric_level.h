@@ -23,6 +23,7 @@ struct FabricLevel {
       1;                  // 1 = full bisection; what all accelerators send at once is divided by it
   double efficiency = 1;  // share of nominal that large transfers reach, before protocol effects
   bool in_switch_reduction = false;         // NVLink SHARP and the like
+  bool ordered_delivery = true;             // messages arrive whole and in order: LL needs that
   std::string fabric{};                     // of the catalog; empty: the one called `name`
   std::optional<Transport> transport{};     // of a long link; empty: nothing is lost, no window
   std::optional<LevelTopology> topology{};  // empty: one switch that never blocks

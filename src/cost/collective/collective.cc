@@ -50,6 +50,7 @@ CollectiveChoice collective(CollectiveKind kind, Bytes payload, const GroupShape
       continue;
     }
     for (const Protocol protocol : kProtocols) {
+      if (protocol != Protocol::simple && !path.ordered_delivery) continue;
       const Seconds time = r.time(kind, payload, path, protocol, parameters);
       if (time < best.time) best = {time, r.algorithm, protocol};
     }

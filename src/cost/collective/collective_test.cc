@@ -83,6 +83,27 @@ TEST(Collective, ConcurrentGroupsShareTheCardsOfANode) {
   EXPECT_NEAR(all_reduce(half) / all_reduce(c), 2, 0.01);
 }
 
+// Where messages may arrive out of order, groups that cross that level take Simple, and no others.
+TEST(Collective, TakesSimpleWhereMessagesMayArriveOutOfOrder) {
+  TestedCluster c = cluster();
+  c.levels[1].ordered_delivery = false;
+  const TestedCluster ordered = cluster();
+  for (const std::string& architecture : kArchitectures) {
+    const CollectiveParameters p = parameters(architecture);
+    for (const CollectiveKind kind : kKinds) {
+      for (const double bytes : {256.0, 1e5, 1e7, 1e9}) {
+        const auto inside = collective(kind, Bytes(bytes), {8, {8, 8, 8}}, c.levels, p);
+        EXPECT_EQ(inside.time,
+                  collective(kind, Bytes(bytes), {8, {8, 8, 8}}, ordered.levels, p).time);
+        const auto across = collective(kind, Bytes(bytes), {64, {8, 64, 64}}, c.levels, p);
+        EXPECT_EQ(across.protocol, Protocol::simple) << to_text(kind);
+        EXPECT_GE(across.time,
+                  collective(kind, Bytes(bytes), {64, {8, 64, 64}}, ordered.levels, p).time);
+      }
+    }
+  }
+}
+
 TEST(Collective, MonotoneInPayload) {
   const TestedCluster c = cluster();
   for (const std::string& architecture : kArchitectures) {

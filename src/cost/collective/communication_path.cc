@@ -86,6 +86,7 @@ CommunicationPath communication_path(const GroupShape& group,
     c.outer = outer;
     c.hops = units(group.size, inner) - units(group.size, outer);
     c.tree_depth = depth(units(outer, inner));
+    path.ordered_delivery = path.ordered_delivery && level.ordered_delivery;
     const Delivery delivered = delivery(level);
     c.latency = level.latency + delivered.repeats;
     c.rate = delivered.rate;

@@ -59,6 +59,7 @@ struct CommunicationPath {
   int nodes = 1;                   // scale-up domains that the group spans
   int node_ranks = 1;              // members in one of them
   bool reduces_in_switch = false;  // the switches can, and the library lets them
+  bool ordered_delivery = true;    // on every level crossed
   BytesPerSecond ring_rate;        // least m[l-1] * b[l] of all levels crossed
   BytesPerSecond scale_up_rate;    // the same, levels inside the node only
   BytesPerSecond network_rate;     // the same, levels outside only

@@ -22,7 +22,8 @@ Seconds point_to_point(Bytes payload, const FabricLevel& level,
   c.latency = level.latency + delivered.repeats;
   c.rate = delivered.rate;
   const ProtocolLatencies& base = parameters.pairwise.latency.base;
-  return base.low_latency + step_latency(parameters.pairwise.latency, c, Protocol::low_latency) +
+  const Protocol protocol = level.ordered_delivery ? Protocol::low_latency : Protocol::simple;
+  return base.of(protocol) + step_latency(parameters.pairwise.latency, c, protocol) +
          payload / c.rate;
 }
 

@@ -2,7 +2,8 @@
 //
 //   t = base + step + n / b
 //
-// base and step are those of pairwise LL (a small message), b (B/s) the bandwidth of the level that
+// base and step are those of pairwise LL (a small message), or of Simple over a level that does not
+// deliver in order, b (B/s) the bandwidth of the level that
 // joins the ranks, after its efficiency and oversubscription. Unlike the peers of an all-to-all,
 // a single message has the link to itself, so its rate does not ramp up.
 //
