@@ -267,7 +267,7 @@ void route(const Network& network, std::uint32_t from, std::uint32_t to, Routing
     const std::uint32_t accelerator = std::min(from, to);
     std::uint32_t links = 0;
     for (const DirectedLink& l : network.links_from(accelerator)) {
-      links += network.scales_up(l) ? 1 : 0;
+      if (network.scales_up(l)) ++links;
     }
     for (const DirectedLink& l : network.links_from(accelerator)) {
       if (!network.scales_up(l)) continue;
