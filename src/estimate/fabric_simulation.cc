@@ -371,15 +371,22 @@ class Job {
     }
     return out;
   }
-  // Of a group across sites: as all of them see it, or by the units that fill the nodes of each.
+  // Of a group across sites: as all of them see it, or by the units that fill the nodes of each. In a
+  // site without a network of its own each accelerator has a part of the link, so that all must send.
   [[nodiscard]] ProgramShape shape_across(StepGroup group) const {
     const GroupShape& first = shape_at(0, group);
     std::int64_t unit = first.members.front();
+    std::int64_t without_network = 1;
     bool alike = true;
-    for (std::size_t s = 1; s < costs().sites.size(); ++s) {
-      alike = alike && shape_at(s, group).members == first.members;
-      unit = std::gcd(unit, shape_at(s, group).members.front());
+    for (std::size_t s = 0; s < costs().sites.size(); ++s) {
+      const GroupShape& here = shape_at(s, group);
+      alike = alike && here.members == first.members;
+      unit = std::gcd(unit, here.members.front());
+      if (levels_of(fabric_, s).size() == 2 && first.size % here.members.front() == 0) {
+        without_network = std::max<std::int64_t>(without_network, here.members.front());
+      }
     }
+    unit = std::max(unit, without_network);
     if (alike) return shape_of(first);
     return shape_of({.size = first.size, .members = {static_cast<int>(unit), first.size}});
   }
