@@ -333,6 +333,7 @@ py::object Session::search(py::handle model, py::dict arguments) {
                  "time_limit", "leave it out to search to the end"});
   }
   const auto schedules = take(arguments, "schedules", std::vector<std::string>());
+  const auto axes = take(arguments, "axes", std::vector<std::string>());
   const auto sizes = take(arguments, "gpus", std::vector<std::int64_t>());
   const bool of_run = !objective.empty() && objective != "step-time";
   const Spec spec =
@@ -340,6 +341,7 @@ py::object Session::search(py::handle model, py::dict arguments) {
                                      of_run ? ForecastFields::accepted : ForecastFields::refused)));
   RunSearchQuestion question;
   question.space = value_or_throw(at("schedules", stated_space(spec, schedules)));
+  value_or_throw(at("axes", add_axes(question.space, axes)));
   if (!of_run && !sizes.empty()) {
     throw_error({ErrorCode::bad_input, "sizes of a run, and the shortest step is searched", "gpus",
                  "write objective=\"goodput\", \"time-to-train\" or \"cost\" as well"});

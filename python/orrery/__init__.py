@@ -81,6 +81,7 @@ def search(model, **arguments):
     """The best plans: the document of `orrery search`.
 
     Arguments as of estimate(); what a plan states is kept. top: how many plans. schedules: names.
+    axes: fields of the plan that are searched as well, ["gradient_code", "local_steps=1,100"].
     all_axes, threads, time_limit (0.001 to 1e6 seconds). objective: "goodput", "time-to-train" or
     "cost" rank by what a run delivers, which the arguments of forecast() and gpus (sizes of the
     run) describe.

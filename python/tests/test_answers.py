@@ -79,6 +79,19 @@ class SameAsTheCommand(unittest.TestCase):
                                 global_batch=64)
         self.assertEqual(again.step_time_s, found.plans[0].step_time_s)
 
+    def test_search_of_further_axes(self):
+        axes = ["gradient_code", "gradient_bucket_mib=0,25"]
+        expected = command("search", "llama-3.1-8b", "--on", "h100-sxm:16", "--plan", "pp=1,cp=1,tp=1",
+                           "--top", "3", "--global-batch", "64", "--axis", axes[0], "--axis", axes[1])
+        found = orrery.search("llama-3.1-8b", on="h100-sxm:16", plan="pp=1,cp=1,tp=1", top=3,
+                              global_batch=64, axes=axes)
+        plain = orrery.search("llama-3.1-8b", on="h100-sxm:16", plan="pp=1,cp=1,tp=1", top=3,
+                              global_batch=64)
+        expected["elapsed_s"] = found.elapsed_s
+        self.assertEqual(found.to_dict(), expected)
+        self.assertLess(found.plans[0].step_time_s, plain.plans[0].step_time_s)
+        self.assertNotEqual(found.plans[0].plan.gradient_code, "none")
+
     def test_search_for_a_run(self):
         expected = command("search", "llama-3.1-8b", "--on", "h100-sxm:16", "--plan", "pp=1,cp=1,ep=1",
                            "--global-batch", "64", "--objective", "cost", "--tokens", "10B")

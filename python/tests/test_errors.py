@@ -66,6 +66,17 @@ class Refused(unittest.TestCase):
                      "gpus: sizes of a run, and the shortest step is searched "
                      "(write objective=\"goodput\", \"time-to-train\" or \"cost\" as well)")
 
+    def test_axes(self):
+        def search(*axes):
+            return lambda: orrery.search("llama-3.1-8b", on="h100-sxm:8", plan="local_steps=4",
+                                         axes=axes)
+        self.refused(search("tp=1,2"),
+                     "axes: 'tp' is searched without --axis; state it with --plan to keep it fixed")
+        self.refused(search("local_steps=1,8"),
+                     "axes: local_steps: is stated by the plan as well (leave one of them out)")
+        self.refused(search("shard_group"),
+                     "axes: shard_group: needs values (write for example shard_group=1,8)")
+
     def test_time_limits(self):
         for limit, shown in ((float("inf"), "inf"), (float("nan"), "nan"), (1e10, "10000000000"),
                              (0, "0"), (-1, "-1")):
