@@ -21,6 +21,14 @@ Counted counted(const Operator& op, const SoftwareProfile& software, bool dropou
       return fused(op);
     case ElementwiseKind::layer_norm:
       return {{op.forward_passes, 1}, {op.backward_passes + 2, 2}};
+    case ElementwiseKind::group_norm:
+      if (runs_eagerly(software.convolution, software)) {
+        return {{op.forward_passes + 4, 3}, {op.backward_passes + 4, 3}};
+      }
+      return fused(op);
+    case ElementwiseKind::convolution_bias:
+      if (runs_eagerly(software.convolution, software)) return fused(op);
+      return {{0, 0}, {1, 1}};
     case ElementwiseKind::gated_activation:
       if (runs_eagerly(software.activation, software)) return {{5, 2}, {13, 4}};
       return fused(op);

@@ -8,6 +8,9 @@
 //                          forward backward forward backward
 //   RMSNorm                2       3        18      46   see below
 //   LayerNorm              2       5        2       5    one kernel either way; two backward
+//   GroupNorm              3       4        7       8    the image with its channels first, and last
+//                                                        again
+//   bias of a convolution  0       1        2       1    added behind it; its gradient
 //   gate and product       3       5        5       13   silu, product; the halves joined backward
 //   activation with bias   2       3        4       4    bias; its gradient
 //   rotary embedding       2       2        10      9    negate, join, two products, sum
@@ -25,7 +28,11 @@
 //
 // Sources: eager RMSNorm, SwiGLU and rotary as in the LLaMA reference code (meta-llama/llama
 // model.py) and Megatron-LM before Transformer Engine; LayerNorm as in apex and PyTorch, whose
-// backward reads its inputs again for the weights; the loss as in Megatron-LM
+// backward reads its inputs again for the weights; GroupNorm as in pytorch/pytorch
+// aten/src/ATen/native/group_norm.cpp (native_group_norm and its backward copy images on a GPU to
+// channels first) and ConvUtils.h (cudnn_conv_suggest_memory_format: inputs are copied to channels last
+// where the weights are; where neither is, cuDNN transposes inputs and outputs of its tensor-core
+// kernels itself, as many passes) and Convolution.cpp (ConvBackend::Cudnn adds the bias); the loss as in Megatron-LM
 // core/tensor_parallel/cross_entropy.py. Fused: Transformer Engine, apex, Megatron's bias_gelu,
 // bias_swiglu and bias_dropout_add fusions.
 #pragma once

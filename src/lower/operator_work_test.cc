@@ -42,6 +42,29 @@ TEST(OperatorWork, ALayerNormIsOneKernelInAnySoftware) {
   EXPECT_DOUBLE_EQ(passes(gpt, "attention.norm", eager()), 7);
 }
 
+TEST(OperatorWork, EagerConvolutionsAddBiasesAndCopyAroundGroupNorms) {
+  const Model unet = *read_model(*Catalog::built_in().find("generation", "stable-diffusion-1.x"));
+  const auto of = [&](std::string_view name, const SoftwareProfile& software) {
+    double all = 0;
+    for (const Block& block : unet.blocks) {
+      for (const Operator& op : block.operators) {
+        if (op.name != name) continue;
+        all = operator_work(op, Phase::forward, software, false).passes;
+      }
+    }
+    return all;
+  };
+  SoftwareProfile copies;
+  copies.convolution = Kernels::eager;
+  EXPECT_DOUBLE_EQ(of("residual.norm", {}), 3);
+  EXPECT_DOUBLE_EQ(of("convolution.bias", {}), 0);
+  EXPECT_DOUBLE_EQ(of("residual.norm", copies), 3 + 4);
+  EXPECT_DOUBLE_EQ(of("convolution.bias", copies), 2);
+  copies.host.launches = LaunchPath::compiled;
+  EXPECT_DOUBLE_EQ(of("residual.norm", copies), 3);
+  EXPECT_DOUBLE_EQ(of("convolution.bias", copies), 0);
+}
+
 TEST(OperatorWork, DropoutCostsAMaskAndMoreWhereItIsApart) {
   const Model gpt = small_model("gpt-3-1.3b", 2);
   const double without = passes(gpt, "attention.residual", {});

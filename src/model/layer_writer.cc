@@ -28,7 +28,7 @@ Operator& LayerWriter::product(const Product& p) {
   return append(std::move(op));
 }
 
-Operator& LayerWriter::convolution(const Convolution& c) {
+void LayerWriter::convolution(const Convolution& c) {
   Operator op;
   op.name = c.name;
   op.kind = OperatorKind::gemm;
@@ -42,7 +42,9 @@ Operator& LayerWriter::convolution(const Convolution& c) {
   input.factor *= c.stride * c.stride;
   op.saved = {{input, fixed(c.in), ElementKind::gemm_operand}};
   op.keeps_input = true;
-  return append(std::move(op));
+  append(std::move(op));
+  elementwise("convolution.bias", c.rows, fixed(c.out), ElementwiseKind::convolution_bias, 2)
+      .backward_passes = 1;
 }
 
 Operator& LayerWriter::norm(std::string_view name, Dimension rows, double width,

@@ -47,7 +47,7 @@ struct Attention {
 class LayerWriter {
  public:
   Operator& product(const Product& p);
-  Operator& convolution(const Convolution& c);
+  void convolution(const Convolution& c);  // and its bias
   // Layer norm, or group norm with `passes` 3; without parameters where these are modulated.
   Operator& norm(std::string_view name, Dimension rows, double width, ElementwiseKind kind,
                  double parameters, double passes = 2);

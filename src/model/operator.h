@@ -77,6 +77,8 @@ enum class ElementwiseKind {
   other,
   rms_norm,
   layer_norm,
+  group_norm,
+  convolution_bias,
   gated_activation,
   activation,
   rotary,

@@ -25,6 +25,8 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional<&SoftwareProfile::rotary>("rotary position embedding")
           .optional<&SoftwareProfile::residual>("bias, dropout and sum")
           .optional<&SoftwareProfile::cross_entropy>("loss over the vocabulary")
+          .optional<&SoftwareProfile::convolution>(
+              "biases of convolutions, and images between convolutions and group norms")
           .optional<&SoftwareProfile::optimizer>("optimizer step")
           .optional<&SoftwareProfile::attention_copies>(
               "what is copied around the kernel of attention")

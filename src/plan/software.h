@@ -100,7 +100,10 @@ struct SoftwareProfile {
   Kernels rotary = Kernels::fused;
   Kernels residual = Kernels::fused;       // eager: dropout apart from bias and sum
   Kernels cross_entropy = Kernels::fused;  // eager: fp32 copies of the logits, Megatron's own chain
-  Kernels optimizer = Kernels::fused;      // eager: one pass a step of the formula (foreach)
+  // eager: biases of convolutions are added by a kernel of their own, and images are copied between
+  // the order of channels of convolutions and that of group norms.
+  Kernels convolution = Kernels::fused;
+  Kernels optimizer = Kernels::fused;  // eager: one pass a step of the formula (foreach)
   AttentionCopies attention_copies = AttentionCopies::none;
   // Under context parallelism each rank's keys are attended to by a kernel of their own, and what
   // it found is added to an fp32 sum; gradients of keys and values travel on in fp32 meanwhile.

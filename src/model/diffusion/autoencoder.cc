@@ -58,7 +58,7 @@ class AutoencoderWriter {
     const double width = channels(last_);
     residual("middle block", last_, width, width);
     const Dimension all = rows(last_);
-    out_.norm("attention.norm", all, width, ElementwiseKind::other, 2 * width, 3);
+    out_.norm("attention.norm", all, width, ElementwiseKind::group_norm, 2 * width, 3);
     out_.product({.name = "attention.qkv",
                   .op_class = OperatorClass::attention_projection,
                   .rows = all,

@@ -4,7 +4,7 @@ namespace orrery {
 
 void write_norm_and_activation(LayerWriter& out, std::string_view norm, std::string_view activation,
                                Dimension rows, double channels) {
-  out.norm(norm, rows, channels, ElementwiseKind::other, 2 * channels, 3);
+  out.norm(norm, rows, channels, ElementwiseKind::group_norm, 2 * channels, 3);
   out.activation(activation, rows, fixed(channels));
 }
 

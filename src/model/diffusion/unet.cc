@@ -151,7 +151,8 @@ class UNetWriter {
   }
 
   void spatial_transformer(std::int64_t level, double width, std::int64_t depth) {
-    out_.norm("attention.group_norm", rows(level), width, ElementwiseKind::other, 2 * width, 3);
+    out_.norm("attention.group_norm", rows(level), width, ElementwiseKind::group_norm, 2 * width,
+              3);
     project("attention.input", level, width);
     if (unet_.temporal) {  // places of the frames
       out_.product({.name = "temporal.place",
