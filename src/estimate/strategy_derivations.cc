@@ -270,9 +270,10 @@ class Strategies {
   // Of one layer, what runs beside computing and what it costs that.
   void hidden() {
     const Block& block = step_.model().blocks[step_.model().layers.front()];
-    const bool late = plan_.tp > 1 && block.residual != Residual::standard;
+    const bool late = (plan_.tp > 1 && sums_late(block.residual)) ||
+                      (plan_.ep > 1 && block.residual == Residual::shortcut);
     if (plan_.halves == Halves::none && !plan_.overlap.tensor_tiles && !late) return;
-    const BlockCost& cost = step_.costs.kept->blocks[step_.model().layers.front()];
+    const BlockCost& cost = step_.costs.kept->blocks[step_.model().layers.back()];
     const auto shown = [](const BlockPass& pass) {
       return fmt::format("{} with {} exposed and {} lost to what runs beside it",
                          to_text(pass.time.seconds()),
@@ -285,12 +286,13 @@ class Strategies {
     if (late) what = fmt::format("residual {}", to_text(block.residual));
     out_.push_back(
         {"hidden_communication",
-         "simulated: one half, or the next module or tile, computes while the other's "
+         "simulated: one half, or the next module or tile, or what needs no experts, computes "
+         "while the other's "
          "collective runs; lost = min(computing (1/r - 1), communicating (1 - r)), r = 1 "
          "- share of the processors, of tiles of the memory, that it takes",
          what, "forward " + shown(cost.forward) + "; backward " + shown(cost.backward),
-         "arXiv 2409.11155, 2409.15241, 2401.16677, 2501.06589, 2408.07802; "
-         "lower/block_halves.cc"});
+         "arXiv 2409.11155, 2409.15241, 2401.16677, 2501.06589, 2408.07802, "
+         "2404.05019; lower/block_halves.cc, lower/shortcut_turns.h"});
   }
 
   const PredictedStep& step_;

@@ -63,7 +63,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
         });
       } else if (op.boundary == Boundary::dispatch) {
         if (portion_ != Portion::rest) exchange_tokens(out, op, Way::gradients_back, [] {});
-        if (portion_ != Portion::exchange) permute(out, op, category);
+        if (portion_ != Portion::exchange) permute(out, op, category, Direction::backward);
       } else {
         elementwise(out, op, Phase::input_gradient, category);
       }
@@ -114,7 +114,7 @@ void BlockLowering::backward_product(PassBuilder& out, const Operator& op, Categ
     copy_sequence(out, category, reduce.payload * reduce.times);
     const bool overlaps = s_.costs.software.overlaps_input_gradients;
     constexpr std::string_view kReduction = "reduction of input gradients";
-    if (block_.residual != Residual::standard) {
+    if (sums_late(block_.residual)) {
       // The weight gradient is among what runs beside it.
       sum_up(out, kReduction, reduce);
       out.wait_for(gathered);

@@ -45,9 +45,19 @@ void BlockLowering::turn_to(PassBuilder& out, std::size_t half) {
   if (halved()) s_.binding = half_of(whole_, s_.plan.halves, s_.expert_imbalance_of_half);
 }
 
-void BlockLowering::take_turns(PassBuilder& out, std::size_t operators, Turns order,
+void BlockLowering::take_turns(PassBuilder& out, std::size_t operators, PassOrder order,
                                const std::function<void(std::size_t)>& emit) {
-  const bool forward = order == Turns::forward;
+  const bool forward = order == PassOrder::forward;
+  if (expert_places(block_) > 1) {
+    for (const Turn& turn : shortcut_turns(block_, order, expert_place_)) {
+      out.turn_to(turn.part);
+      portion_ = turn.portion;
+      emit(turn.index);
+    }
+    portion_ = Portion::whole;
+    out.turn_to(0);
+    return;
+  }
   const auto at = [&](std::size_t i) { return forward ? i : operators - 1 - i; };
   if (!halved()) {
     for (std::size_t i = 0; i < operators; ++i) emit(at(i));
@@ -94,17 +104,22 @@ BlockPass BlockLowering::lowered(const PassSurroundings& around,
     return out;
   };
   std::vector<PassBuilder::Carried> carried;
-  if (s_.layer && (halved() || block_.residual != Residual::standard)) {
+  if (s_.layer && (halved() || sums_late(block_.residual))) {
     const PassBuilder first = emitted({});
     carried = first.unfinished(late_);
   }
-  PassBuilder out = emitted(std::move(carried));
-  s_.binding = whole_;
-  return finish(out, around);
+  std::optional<BlockPass> shortest;
+  for (expert_place_ = 0; expert_place_ < expert_places(block_); ++expert_place_) {
+    PassBuilder out = emitted(carried);
+    s_.binding = whole_;
+    BlockPass pass = finish(out, around);
+    if (!shortest || pass.time < shortest->time) shortest = std::move(pass);
+  }
+  return *std::move(shortest);
 }
 
 void BlockLowering::sum_up(PassBuilder& out, std::string_view name, const Communication& c) {
-  if (block_.residual == Residual::standard) {
+  if (!sums_late(block_.residual)) {
     out.wait_for(transfer(out, name, c));
     return;
   }

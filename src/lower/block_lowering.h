@@ -27,6 +27,7 @@
 #include "lower/recomputed_work.h"
 #include "lower/sequence_tiles.h"
 #include "lower/shard_moves.h"
+#include "lower/shortcut_turns.h"
 #include "lower/step_category.h"
 #include "model/operator.h"
 
@@ -74,7 +75,7 @@ class BlockLowering {
       if (recompute == Recompute::alternate) forward_some(out, recompute);
       std::vector<RecomputedOperator> modules;
       if (recompute == Recompute::selective) modules = recomputed(recompute);
-      take_turns(out, block_.operators.size(), Turns::backward, [&](std::size_t i) {
+      take_turns(out, block_.operators.size(), PassOrder::backward, [&](std::size_t i) {
         if (!modules.empty() && portion_ != Portion::rest) forward_modules(out, modules, i);
         if (beside_exchange(block_.operators[i])) return;
         if (block_.operators[i].name == "feed_forward.down") forward_tiles(out);
@@ -118,7 +119,7 @@ class BlockLowering {
     if (halved() && s_.binding.tp == 1) {
       return s_.costs.interference(CollectiveKind::all_to_all, kPiece, s_.layout.ep).compute_share;
     }
-    const bool sums = halved() || block_.residual != Residual::standard;
+    const bool sums = halved() || sums_late(block_.residual);
     const GroupShape& beside = ring && !sums ? s_.layout.cp_ring : s_.layout.tp;
     return s_.costs.interference(sums ? reduction() : CollectiveKind::all_gather, kPiece, beside)
         .compute_share;
@@ -228,16 +229,15 @@ class BlockLowering {
 
   void forward_all(PassBuilder& out, bool again) {
     const std::size_t end = again ? recomputed_operators() : block_.operators.size();
-    take_turns(out, end, Turns::forward, [&](std::size_t i) {
+    take_turns(out, end, PassOrder::forward, [&](std::size_t i) {
       if (!beside_exchange(block_.operators[i])) forward(out, i, again);
     });
   }
 
   // What takes turns in a pass (lower/block_halves.cc): the halves of a microbatch, if the plan cuts
   // it in two.
-  enum class Turns { forward, backward };
   [[nodiscard]] bool halved() const { return s_.plan.halves != Halves::none && s_.layer; }
-  void take_turns(PassBuilder& out, std::size_t operators, Turns order,
+  void take_turns(PassBuilder& out, std::size_t operators, PassOrder order,
                   const std::function<void(std::size_t)>& emit);
   void turn_to(PassBuilder& out, std::size_t half);
   BlockPass lowered(const PassSurroundings& around, const std::function<void(PassBuilder&)>& emit);
@@ -370,7 +370,7 @@ class BlockLowering {
           });
         } else if (op.boundary == Boundary::combine) {
           if (portion_ != Portion::rest) exchange_tokens(out, op, Way::tokens_back, [] {});
-          if (portion_ != Portion::exchange) permute(out, op, category);
+          if (portion_ != Portion::exchange) permute(out, op, category, Direction::forward);
         } else {
           elementwise(out, op, Phase::forward, category);
         }
@@ -552,8 +552,6 @@ class BlockLowering {
   BlockSetting s_;  // its binding is that of the half whose turn it is
   const Binding whole_;
   std::size_t half_ = 0;
-  // Of an operator that exchanges tokens before it permutes them: another half may run between.
-  enum class Portion { whole, exchange, rest };
   Portion portion_ = Portion::whole;
   std::optional<NodeIndex> late_;  // the sum that the module behind the next waits for
   double exchange_share_ = 1;      // of the pass that is being lowered

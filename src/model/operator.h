@@ -138,8 +138,14 @@ enum class Boundary { none, column, row, dispatch, combine, pooled };
 // What a module of a layer reads of the modules before it, whose outputs tensor parallelism sums up:
 // all of them; all but the one just before it, which is summed up meanwhile (Ladder Residual, arXiv
 // 2501.06589); or, of layers whose parts keep a residual stream of their own on each rank, those of
-// the layers before, for attention all but the last of them (Kraken, arXiv 2408.07802).
-enum class Residual { standard, ladder, kraken };
+// the layers before, for attention all but the last of them (Kraken, arXiv 2408.07802). Experts of a
+// shortcut read what the layer before has made, while a shared expert reads what attention has made
+// of it (ScMoE, arXiv 2404.05019).
+enum class Residual { standard, ladder, kraken, shortcut };
+// Whether sums of tensor parallelism are needed behind the next module only.
+inline bool sums_late(Residual residual) {
+  return residual == Residual::ladder || residual == Residual::kraken;
+}
 
 // What the embedding tables that one rank holds cost it: of the rank with the most to do where
 // ranks differ. Amounts "of a sample" are multiplied by the samples of one rank (`m` of the

@@ -25,6 +25,26 @@ bool can_cut_sequences(const Model& model) {
   return true;
 }
 
+// Of experts that read what the layer before has made.
+Reasons shortcut_problems(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const auto reads_shortcut = [](const Block& block) {
+    return block.residual == Residual::shortcut;
+  };
+  if (std::ranges::none_of(judged.model.blocks, reads_shortcut)) return {};
+  Reasons out;
+  if (plan.overlap.expert || plan.overlap.expert_batches || plan.halves != Halves::none) {
+    out.push_back("residual shortcut of " + judged.model.name +
+                  " hides the exchanges of tokens already; leave out overlap.expert, "
+                  "overlap.expert_batches and halves");
+  }
+  if (plan.recompute == Recompute::alternate) {
+    out.push_back("residual shortcut of " + judged.model.name +
+                  " and recompute=alternate are not modelled together; full works");
+  }
+  return out;
+}
+
 }  // namespace
 
 Reasons expert_batch_problems(const JudgedPlan& judged) {
@@ -99,7 +119,7 @@ Reasons half_problems(const JudgedPlan& judged) {
 
 Reasons reduction_problems(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
-  Reasons out;
+  Reasons out = shortcut_problems(judged);
   if (plan.overlap.tensor_tiles && plan.tp == 1) {
     out.emplace_back("overlap.tensor_tiles needs tp above 1: there is nothing to reduce");
   }
@@ -108,7 +128,7 @@ Reasons reduction_problems(const JudgedPlan& judged) {
         "overlap.tensor_tiles and overlap.tensor_parallel both cut products: use one of them");
   }
   const auto late = std::ranges::find_if(
-      judged.model.blocks, [](const Block& block) { return block.residual != Residual::standard; });
+      judged.model.blocks, [](const Block& block) { return sums_late(block.residual); });
   if (plan.tp > 1 && late != judged.model.blocks.end()) {
     const bool ladder = late->residual == Residual::ladder;
     const std::string stated = ladder ? "residual ladder" : "residual kraken";

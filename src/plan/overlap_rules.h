@@ -9,7 +9,7 @@ namespace orrery {
 std::vector<std::string> expert_batch_problems(const JudgedPlan& judged);
 // Halves of a microbatch: nothing that they would hide, sequences or attention that cannot be cut.
 std::vector<std::string> half_problems(const JudgedPlan& judged);
-// Tiles and buckets: nothing to reduce, or two ways at once.
+// Tiles, buckets and modules that read earlier ones: nothing to reduce, or two ways at once.
 std::vector<std::string> reduction_problems(const JudgedPlan& judged);
 
 }  // namespace orrery

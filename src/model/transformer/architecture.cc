@@ -144,7 +144,7 @@ const Fields<Architecture>& fields_of(const Architecture*) {
           .optional<&T::norm>("layernorm has scale and shift, rmsnorm scale")
           .optional<&T::parallel_block>("attention beside feed-forward")
           .optional<&T::residual>(
-              "what a module reads of those before it: standard, ladder, kraken")
+              "what a module reads of those before it: standard, ladder, kraken, shortcut")
           .optional<&T::parallel_norms>("norms of a parallel block: 1 or 2")
           .optional<&T::linear_bias>("biases on all products of a layer")
           .optional<&T::qkv_bias>("biases on query, key and value")

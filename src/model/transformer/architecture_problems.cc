@@ -200,10 +200,13 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   p.require(a.residual == Residual::standard ||
                 (!a.parallel_block && a.mixers.empty() && a.feed_forwards.empty() &&
                  a.kind != ModelKind::encoder_decoder),
-            "residual ladder or kraken with parallel_block, mixers, feed_forwards or an "
+            "residual ladder, kraken or shortcut with parallel_block, mixers, feed_forwards or an "
             "encoder-decoder is not modelled");
   p.require(a.residual != Residual::kraken || !a.moe,
             "residual kraken with moe is not modelled: its layers have no experts");
+  p.require(a.residual != Residual::shortcut || (a.moe && a.moe->shared_ffn > 0),
+            "residual shortcut needs moe with shared_ffn above 0: a shared expert reads what "
+            "attention has made of the input that the others read");
   p.require(!a.parallel_block ||
                 (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),
             "parallel_block with norm rmsnorm-sandwich or rmsnorm-post is not modelled");

@@ -190,6 +190,8 @@ void BlockWriter::experts() {
   const Dimension up = fixed(gate * f, LogicalAxis::expert_ffn);
   const Dimension width = fixed(h);
 
+  // What attention has not read yet, normed by itself.
+  if (a_.residual == Residual::shortcut) norm("experts.norm", stream_rows());
   Operator& router = gemm("router", OperatorClass::router, Boundary::none, fixed(experts), width,
                           h * experts + (moe.shared_expert_gate ? h : 0));
   router.saved.push_back({stream_rows(), fixed(experts), ElementKind::fp32});
@@ -217,7 +219,7 @@ void BlockWriter::shared_expert() {
   const Dimension inner = fixed(f, LogicalAxis::ffn);
   const Dimension up = fixed(gate * f, LogicalAxis::ffn);
   gemm("shared_expert.up", OperatorClass::experts, Boundary::column, up, fixed(h), h * gate * f,
-       Input::shared)  // the router keeps it
+       a_.residual == Residual::shortcut ? Input::kept : Input::shared)  // the router keeps it
       .joined = static_cast<int>(gate);
   activation("shared_expert.activation", OperatorClass::experts, whole_rows(), inner, up);
   gemm("shared_expert.down", OperatorClass::experts, Boundary::row, fixed(h), inner, f * h);
