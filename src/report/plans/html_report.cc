@@ -70,7 +70,7 @@ std::string headline(const HtmlReport& report) {
       html_text(in_words(report.subject.size)), chips);
 }
 
-std::string tiles(const Estimate& e) {
+std::string tiles(const Estimate& e, std::string_view unit) {
   const double share = of_capacity(e.peak_memory, e);
   const std::string memory = fmt::format(
       "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
@@ -80,12 +80,14 @@ std::string tiles(const Estimate& e) {
       html_text(style_of(e.verdict).words));
   return "<div class=\"tiles\">\n" +
          html_tile("Step time", to_text(e.step_time),
-                   fmt::format("{} microbatches", grouped(e.microbatches))) +
+                   fmt::format("{} {}", grouped(e.microbatches),
+                               e.microbatches == 1 ? "microbatch" : "microbatches")) +
          html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
          html_tile("Achieved per GPU", to_text(e.achieved_per_gpu),
                    fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs")) +
-         html_tile("Throughput", compact(e.tokens_per_second) + " tokens/s",
-                   compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0) + " tokens/s per GPU") +
+         html_tile("Throughput", fmt::format("{} {}s/s", compact(e.tokens_per_second), unit),
+                   fmt::format("{} {}s/s per GPU",
+                               compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0), unit)) +
          html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n" +
          fmt::format("<p class=\"interval\"><b>{:.0f} % in {} to {}</b> {}</p>\n",
                      100 * e.interval.level, html_text(to_text(e.interval.low)),
@@ -391,7 +393,7 @@ std::string html_report(const HtmlReport& report) {
   std::string body = headline(report);
   if (report.found.search != nullptr)
     body += ranking(*report.found.search, report.found.elapsed, report.found.runs);
-  body += tiles(e);
+  body += tiles(e, report.subject.size.unit);
   if (!report.found.runs.empty()) body += healthy_run_tiles(report.found.runs.front());
   body += findings(report, sections) + sections;
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
