@@ -55,7 +55,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
       return;
     case OperatorKind::elementwise:
       if (op.boundary == Boundary::combine) {
-        permute(out, op, category);
+        permute(out, op, category, Direction::backward);
         exchange_tokens(out, op, Way::gradients_out, [&] {
           for (std::size_t i = block_.operators.size(); i-- > 0;) {
             if (beside_exchange(block_.operators[i])) backward(out, block_.operators[i], part);

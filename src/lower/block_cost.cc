@@ -141,6 +141,7 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
        .workload = setting.training.workload,
        .attention = setting.plan.attention,
        .exchanges_heads = exchanges_heads(setting.plan),
+       .expert_products = setting.plan.expert_products,
        .attention_outputs = software.attention_copies == AttentionCopies::kept_layout ? 2.0 : 1.0,
        .facts = software.memory,
        .modules = RecomputeModuleSet(setting.plan.recompute_modules),

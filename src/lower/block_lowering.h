@@ -116,7 +116,7 @@ class BlockLowering {
     constexpr Bytes kPiece{32 * 1024 * 1024};  // a layer's activations; chooses the algorithm
     const bool pieces = s_.plan.overlap.tensor_parallel && s_.binding.tp > 1;
     const bool ring = s_.layout.cp_ring.size > 1 && !pieces;
-    if (halved() && s_.binding.tp == 1) {
+    if ((halved() && s_.binding.tp == 1) || (s_.binding.ep > 1 && expert_places(block_) > 1)) {
       return s_.costs.interference(CollectiveKind::all_to_all, kPiece, s_.layout.ep).compute_share;
     }
     const bool sums = halved() || sums_late(block_.residual);
@@ -362,7 +362,7 @@ class BlockLowering {
         return;
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::dispatch) {
-          permute(out, op, category);
+          permute(out, op, category, Direction::forward);
           exchange_tokens(out, op, Way::tokens_out, [&] {
             for (std::size_t i = 0; i < block_.operators.size(); ++i) {
               if (beside_exchange(block_.operators[i])) forward(out, i, again);
@@ -455,8 +455,8 @@ class BlockLowering {
   }
   void exchange_vectors(PassBuilder& out, const Operator& op, Phase phase);
 
-  void permute(PassBuilder& out, const Operator& op, Category category) const {
-    passes_over(out, op.name, category, permutation_work(block_, op, s_),
+  void permute(PassBuilder& out, const Operator& op, Category category, Direction direction) const {
+    passes_over(out, op.name, category, permutation_work(block_, op, s_, direction),
                 extent(op.rows) * extent(op.width));
   }
 
@@ -553,6 +553,7 @@ class BlockLowering {
   const Binding whole_;
   std::size_t half_ = 0;
   Portion portion_ = Portion::whole;
+  std::size_t expert_place_ = 0;   // where experts compute that read the layer before
   std::optional<NodeIndex> late_;  // the sum that the module behind the next waits for
   double exchange_share_ = 1;      // of the pass that is being lowered
   std::vector<std::optional<NodeIndex>> pooled_;  // exchanges of tables that are under way

@@ -35,6 +35,10 @@ class OperatorReader {
       case OperatorKind::grouped_gemm:
         out.gradients = element_ * extent(op.m) * (extent(op.n) + extent(op.k));
         if (!s_.facts.fused_weight_gradients) out.kernel = weight(op);
+        if (s_.expert_products == ExpertProducts::scattered && op.name == "experts.up") {
+          if (backward_) out.kernel += out.kept;
+          out.kept = 0;
+        }
         break;
       case OperatorKind::batched_gemm:
         out.gradients =

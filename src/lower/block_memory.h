@@ -14,6 +14,9 @@
 // tensors are those of the operators (model/operator.h) as MemoryFacts amends them. Not modelled:
 // temporaries of element-wise kernels that are not fused.
 //
+// Scattered products of experts (ScatterMoE, arXiv 2403.08245 s.3) keep no copies of their rows, whose
+// tokens the router keeps, and group them for as long as the gradient of the first weights needs them.
+//
 // A workload without a backward keeps nothing: working = input of the block + max over i of
 // ( in_i + out_i + kernel_i ), with kernel_i less what only a backward has (gradients of weights,
 // the fp32 one of the queries) and the loss at its fullest, an upper bound.
@@ -41,6 +44,7 @@ struct BlockMemorySetting {
   Workload workload = Workload::training;
   AttentionKernel attention = AttentionKernel::library;
   bool exchanges_heads = false;  // around attention (lower/head_exchange.h)
+  ExpertProducts expert_products = ExpertProducts::grouped;
   double attention_outputs = 1;  // copies of the attention's output that are kept
   const MemoryFacts& facts;
   RecomputeModuleSet modules = {};  // of selective recomputation

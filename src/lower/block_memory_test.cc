@@ -130,6 +130,25 @@ TEST(BlockMemory, ResultsOfNormsAndActivationsMadeAgainAreNotKept) {
               (8 + 8 + 2 + 2) * kSbh, 1);
 }
 
+// Of a token 2 h bytes a copy for each of its experts, which exist while weights get their gradients.
+TEST(BlockMemory, ScatteredProductsKeepNoCopiesOfTokens) {
+  const Model model =
+      *build_model(*read_architecture(*Catalog::built_in().find("models", "mixtral-8x7b")));
+  const Binding binding = bound(kBatch, kLength, 1, false);
+  const MemoryFacts facts = facts_of("megatron-core-0.12");
+  const auto memory = [&](ExpertProducts products) {
+    return block_memory(
+        model.blocks[0],
+        {.binding = binding, .hidden = Layer::kHidden, .expert_products = products, .facts = facts},
+        Recompute::none);
+  };
+  const BlockMemory grouped = memory(ExpertProducts::grouped);
+  const BlockMemory scattered = memory(ExpertProducts::scattered);
+  EXPECT_NEAR((grouped.saved - scattered.saved).value(), 2 * 2 * kSbh, 1);
+  EXPECT_LE(scattered.working, grouped.working + Bytes(2 * 2 * kSbh));
+  EXPECT_LT(scattered.saved + scattered.working, grouped.saved + grouped.working);
+}
+
 Model deepseek_v3() {
   return *build_model(*read_architecture(*Catalog::built_in().find("models", "deepseek-v3")));
 }

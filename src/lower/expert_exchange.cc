@@ -64,8 +64,14 @@ std::vector<Communication> token_communications(const Block& block, const Operat
   return {out};
 }
 
-OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting) {
+OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting,
+                              Direction direction) {
   const double top_k = top_k_of(op);
+  if (setting.plan.expert_products == ExpertProducts::scattered &&
+      op.boundary == Boundary::dispatch) {
+    return direction == Direction::forward ? OperatorWork{0, 0}
+                                           : OperatorWork{2 * (1 + 1 / top_k), 2};
+  }
   const double experts = experts_of(block);
   const double ranks = setting.binding.ep;
   if (ranks <= 1) return {1 + 1 / top_k, 1};

@@ -21,6 +21,15 @@
 // In two levels (SMILE, arXiv 2212.05191 s.3.1) tokens first go to the rank at the same place of
 // their expert's node, are sorted, and go on inside the node; back in the reverse order. Each of n
 // nodes of m ranks takes n - 1 and m - 1 messages of a rank instead of n m - 1.
+// Scattered products (ScatterMoE, arXiv 2403.08245 s.3) read the rows of their tokens where these are
+// and write results where the sum of a token reads them: the forward permutes nothing before the
+// experts. The backward groups the rows once, for the gradient of the first weights:
+//
+//                        forward             backward
+//   before the experts   none                2 (1 + 1/k)
+//   behind them          1 + 1/k             1 + 1/k
+//
+// and of the rows only the tokens are kept, which the router keeps anyway (lower/block_memory.h).
 // Not modelled: padding of each expert's rows, synchronising calls of the host that read counts.
 #pragma once
 
@@ -40,6 +49,7 @@ std::string_view name_of(Way way);
 // Of `op`, a dispatch or combine of `block`: one after the other.
 std::vector<Communication> token_communications(const Block& block, const Operator& op,
                                                 const BlockSetting& setting, Way way);
-OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting);
+OperatorWork permutation_work(const Block& block, const Operator& op, const BlockSetting& setting,
+                              Direction direction);
 
 }  // namespace orrery

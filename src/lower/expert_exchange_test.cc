@@ -31,8 +31,8 @@ struct Case {
     }
     return block().operators.front();
   }
-  [[nodiscard]] double passes() const {
-    return permutation_work(block(), dispatch(), setting()).passes;
+  [[nodiscard]] double passes(Direction direction = Direction::forward) const {
+    return permutation_work(block(), dispatch(), setting(), direction).passes;
   }
   [[nodiscard]] double seconds(Way way) const {
     Seconds sum;
@@ -58,6 +58,14 @@ TEST(ExpertExchange, PermutationsAreThoseOfTheDispatcher) {
   EXPECT_NEAR(Case("ep=8,dispatch=two-level").passes(), 3 + 1.0 / 6, 1e-12);
   EXPECT_NEAR(Case("ep=64,dispatch=deduplicated").passes(), 2, 1e-9);
   EXPECT_NEAR(Case("ep=8,dispatch=deduplicated").passes(), 1 + distinct_units(8, 64, 6) / 6, 1e-12);
+}
+
+// arXiv 2403.08245 s.3: products gather their rows; the backward groups them once for the weights.
+TEST(ExpertExchange, ScatteredProductsPermuteInTheBackwardAlone) {
+  const Case scattered("ep=1,expert_products=scattered");
+  EXPECT_EQ(scattered.passes(), 0);
+  EXPECT_NEAR(scattered.passes(Direction::backward), 2 * (1 + 1.0 / 6), 1e-12);
+  EXPECT_NEAR(Case("ep=1").passes(Direction::backward), 1 + 1.0 / 6, 1e-12);
 }
 
 TEST(ExpertExchange, OneCopyARankTakesLessThanOneAnExpert) {

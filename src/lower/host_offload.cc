@@ -9,7 +9,8 @@ namespace orrery {
 double owned(const StepCosts& step, const RankParameters& parameters) {
   return step.plan.zero == 0
              ? parameters.all()
-             : parameters.sharded(step.layout->dense_shard.size, step.layout->expert_shard.size);
+             : step.state_share * parameters.sharded(step.layout->dense_shard.size,
+                                                     step.layout->expert_shard.size);
 }
 
 double updated_on_device(const Plan& plan) {

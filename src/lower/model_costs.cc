@@ -240,6 +240,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
              static_cast<std::int64_t>(plan.dispatch),
              static_cast<std::int64_t>(plan.dispatch_format),
              static_cast<std::int64_t>(plan.expert_placement),
+             static_cast<std::int64_t>(plan.expert_products),
              plan.redundant_experts,
              static_cast<std::int64_t>(plan.table_sharding),
              plan.towers,

@@ -118,8 +118,9 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
                     double ahead) {
   const double all = in.trained.all() + in.frozen.all();
   // Shards of the gradients come to be behind the last microbatch, and the rest goes.
-  const double owned =
-      in.optimizer_outside > 0 ? 0 : in.trained.sharded(in.dense_shard, in.expert_shard);
+  const double owned = in.optimizer_outside > 0
+                           ? 0
+                           : in.state_share * in.trained.sharded(in.dense_shard, in.expert_shard);
   const double unowned = in.trained.all() - owned;
   double gradients = 0;
   switch (moves.gradients) {
@@ -134,7 +135,7 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
       gradients = bytes_of_gradient(in) * unowned;
       break;
   }
-  if (in.zero < 3) return gradients;
+  if (in.zero < 3) return replace_weights(in) ? 0 : gradients;
   double weights = all;
   // The layer that runs and those fetched ahead; the root unit (embedding and head) stays
   // gathered (arXiv 2304.11277 s.3.3, 3.4).
@@ -143,6 +144,7 @@ double whole_shards(const MemoryInputs& in, const ShardMoves& moves, const UnitP
   }
   // The chunk passed forward, and the one passed backward.
   if (moves.weights == ShardMove::each_turn) weights = chunk.all + second;
+  if (replace_weights(in)) return in.weight_bytes * weights;
   // A layer's gradient in 16 bits, and cast to the format it is reduced in.
   return in.weight_bytes * (weights + layer.trained) + gradients;
 }
@@ -154,15 +156,23 @@ int communicators(const Plan& plan) {
 
 }  // namespace
 
+std::size_t tightest_site(const StepCosts& step, int device) {
+  std::size_t tightest = 0;
+  Bytes least;
+  for (std::size_t k = 0; k < step.sites.size(); ++k) {
+    const StepCosts& site = step.sites[k];
+    const Bytes left =
+        site.memory_capacity(device) - Bytes(static_cast<double>(stage_memory(site, device).peak));
+    if (k > 0 && left >= least) continue;
+    tightest = k;
+    least = left;
+  }
+  return tightest;
+}
+
 MemoryReport stage_memory(const StepCosts& step, int device) {
   if (!step.sites.empty() && step.device_site.empty()) {
-    // Replicas of a site with more microbatches may hold more of them.
-    MemoryReport fullest = stage_memory(step.sites.front(), device);
-    for (std::size_t site = 1; site < step.sites.size(); ++site) {
-      const MemoryReport other = stage_memory(step.sites[site], device);
-      if (other.peak > fullest.peak) fullest = other;
-    }
-    return fullest;
+    return stage_memory(step.sites[tightest_site(step, device)], device);
   }
   const InFlight held = held_units(step, device);
   const MemoryFacts& facts = step.cache->context().software.memory;
@@ -170,10 +180,12 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   in.facts = facts;
   in.dense_shard = step.layout->dense_shard.size;
   in.expert_shard = step.layout->expert_shard.size;
+  in.state_share = step.state_share;
   in.weight_shard = step.layout->weights.size;
   in.gradient_shard = step.layout->gradients.size;
   in.zero = static_cast<int>(step.plan.zero);
   in.gradient_bytes = step.gradient_bytes;
+  in.gradients_in_place = step.plan.gradients_in_place;
   in.weight_bytes = tensor_element_size(step.cache->training().precision).value();
   in.optimizer_bytes = optimizer_state(step.cache->training()).value();
   // Copies that take local steps keep what they last agreed on and the outer momentum; those that

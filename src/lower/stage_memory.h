@@ -12,6 +12,7 @@
 // without a backward holds its weights and, of one block, what its forward works on.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "cost/memory/memory.h"
@@ -19,8 +20,11 @@
 
 namespace orrery {
 
-// Of replicas on sites that differ, the one that holds most. O(chunks) if all layers are alike; the words of the report are left empty, for a search asks for
-// a million of them.
+// Of replicas on sites that differ, the site whose accelerators have the least room left.
+std::size_t tightest_site(const StepCosts& step, int device);
+
+// Of replicas on sites that differ, the one in that site. O(chunks) if all layers are alike; the words
+// of the report are left empty, for a search asks for a million of them.
 MemoryReport stage_memory(const StepCosts& step, int device);
 
 // When that peak is reached, in words.

@@ -7,6 +7,8 @@
 
 #include "lower/price.h"
 #include "lower/shard_moves.h"
+#include "lower/stage_memory.h"
+#include "lower/state_division.h"
 #include "outcome/invariant.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
@@ -237,10 +239,17 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
     sites.push_back(costs_of_site(cache.at_site(site), own));
   }
   std::vector<std::size_t> devices = device_sites(plan, cache.context().cluster);
+  const bool by_memory = plan.state_division == StateDivision::by_memory;
+  if (by_memory) divide_states_by_memory(sites);
   StepCosts out =
       devices.empty() ? *std::ranges::max_element(sites, {}, lower_bound) : sites.front();
   out.plan = plan;
-  for (const StepCosts& site : sites) out.outer = std::max(out.outer, site.outer);
+  for (const StepCosts& site : sites) {
+    out.outer = std::max(out.outer, site.outer);
+    for (std::size_t d = 0; by_memory && d < out.optimizer.size(); ++d) {
+      out.optimizer[d] = std::max(out.optimizer[d], site.optimizer[d]);
+    }
+  }
   out.sites = std::move(sites);
   if (!devices.empty()) take_stages(out, std::move(devices));
   if (out.gradient_norm > Picoseconds(0)) out.gradient_norm = out.price(out.gradient_norm_parts());
@@ -279,10 +288,8 @@ Bytes StepCosts::memory_capacity(int device) const {
   const auto of = [](const StepCosts& costs) {
     return costs.cache->context().cluster.accelerator.memory.capacity;
   };
-  Bytes least = of(at(device));
-  if (!device_site.empty()) return least;
-  for (const StepCosts& site : sites) least = std::min(least, of(site));
-  return least;
+  if (sites.empty() || !device_site.empty()) return of(at(device));
+  return of(sites[tightest_site(*this, device)]);
 }
 
 namespace {

@@ -50,10 +50,14 @@ struct StepCosts {
   Picoseconds tied_embedding;          // reduction between first and last stage
   Bytes boundary;                      // of one microbatch's activations between stages
   double gradient_bytes = 4;           // of one accumulated gradient
-  double optimizer_bytes = 0;          // read and written for one parameter a rank owns
-  Passes passes;                       // of the workload
-  double data_share_lost = 0;          // of computing beside data-parallel communication
-  double paired_share_lost = 0;        // beside that of the other pass of a pair
+  // What a rank holds of what ZeRO divides, over the mean of all ranks, and the most that any does
+  // (lower/state_division.h).
+  double state_share = 1;
+  double largest_share = 1;
+  double optimizer_bytes = 0;    // read and written for one parameter a rank owns
+  Passes passes;                 // of the workload
+  double data_share_lost = 0;    // of computing beside data-parallel communication
+  double paired_share_lost = 0;  // beside that of the other pass of a pair
   // The prices of each site, where sites differ, and, where the pipeline lies across them, the site
   // of each device. `cache`, `layout`, `kept`, `recomputed` and what is lost are those of one site:
   // ask at() for those of a device.
@@ -150,7 +154,8 @@ struct StepCosts {
   // What these take; communication across sites that differ, as at the slowest of them.
   [[nodiscard]] Seconds price(const Communication& communication) const;
   [[nodiscard]] Picoseconds price(const OperationParts& parts) const;
-  // Memory of the smallest accelerator among the ranks of a device.
+  // Memory of an accelerator of the device; of replicas on sites that differ, of those with the least
+  // room left.
   [[nodiscard]] Bytes memory_capacity(int device) const;
 
   [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;

@@ -120,7 +120,8 @@ void each_reduction(const StepCosts& step, const RankParameters& trained, Visit&
         communication(CollectiveKind::all_reduce, copies, sharded ? gradients / shards : gradients),
         Rounding::with_previous);
   };
-  const Bytes of_dense(trained.dense * element);
+  // Shards of different sizes take as long as the largest.
+  const Bytes of_dense(trained.dense * element * (sharded ? step.largest_share : 1));
   const Bytes of_expert(trained.expert * element);
   if (step.plan.quantized_gradients) {
     // What every rank of a node needs of the others there, then of the other nodes (qgZ).
@@ -161,7 +162,7 @@ void each_gather(const StepCosts& step, const RankParameters& trained, const Ran
       step.cache->context().software.shard_transfers == ShardTransfers::broadcasts &&
       step.plan.zero < 3;
   const auto gather = [&](double parameters, StepGroup group, const GroupShape& shard) {
-    const Bytes all = weight * parameters;
+    const Bytes all = weight * (parameters * step.largest_share);
     Communication c = communication(CollectiveKind::all_gather, group, all);
     if (broadcasts) {
       c.collective = CollectiveKind::broadcast;
@@ -368,8 +369,9 @@ OperationParts StepCosts::optimizer_parts(int device) const {
   const bool shards = plan.zero >= 2 && shard_moves(plan, cache->context().software).gradients ==
                                             ShardMove::each_pass;
   const double accumulated =
-      shards ? totals.trained.sharded(layout->gradients.size, layout->expert_shard.size)
-             : totals.trained.all();
+      shards
+          ? state_share * totals.trained.sharded(layout->gradients.size, layout->expert_shard.size)
+          : totals.trained.all();
   OperationParts out = {{.what = memory_bound(Bytes(owned * optimizer_bytes))},
                         {.what = memory_bound(Bytes(accumulated * gradient_bytes)),
                          .rounding = Rounding::with_previous}};

@@ -52,6 +52,7 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::dispatch>("how tokens travel to their experts")
           .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
           .optional<&Plan::expert_placement>("which experts a rank holds")
+          .optional<&Plan::expert_products>("how products of experts read the rows of their tokens")
           .optional<&Plan::redundant_experts>("copies of popular experts beside all experts")
           .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
           .optional<&Plan::context_parallel>("how attention gets the whole sequence")
@@ -73,6 +74,7 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::layers>("layers of each virtual stage, in order")
           .optional<&Plan::site_microbatches>(
               "microbatches of a replica in each site, where sites differ")
+          .optional<&Plan::state_division>("how ranks of sites that differ share what ZeRO divides")
           .optional<&Plan::micro_batch>("sequences of a microbatch")
           .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
           .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
@@ -89,6 +91,8 @@ const Fields<Plan>& fields_of(const Plan*) {
               "share of the optimizer's states that lies in host memory or on storage")
           .optional<&Plan::update_stride>(
               "the device updates one of every so many parts of the offloaded states; 0: none")
+          .optional<&Plan::gradients_in_place>(
+              "gradients take the place of the 16-bit weights they belong to")
           .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
           .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
           .optional<&Plan::secondary_shard>(

@@ -58,6 +58,9 @@ enum class Offload { none, cpu, nvme };
 enum class ExpertDispatch { all_to_all, deduplicated, two_level };
 template <>
 inline constexpr char kWordSeparator<ExpertDispatch> = '-';  // "all-to-all"
+// How products of experts read the rows of their tokens: from copies in the order of the experts, or
+// gathering them themselves (ScatterMoE, arXiv 2403.08245).
+enum class ExpertProducts { grouped, scattered };
 // What replicas send each other of their gradients: the gradients, 8 bits of each (arXiv
 // 1511.04561), or -1, 0 or 1 times the scale of a layer (TernGrad, arXiv 1705.07878).
 enum class GradientCode { none, eight_bit, ternary };
@@ -72,6 +75,12 @@ inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
 // computing of the other: half of its sequences (Domino, arXiv 2409.15241), or half of every
 // sequence (ISO, arXiv 2409.11155).
 enum class Halves { none, batch, sequence };
+
+// How ranks of sites that differ share what ZeRO divides: evenly, or so that all of them have as much
+// memory left (lower/state_division.h).
+enum class StateDivision { even, by_memory };
+template <>
+inline constexpr char kWordSeparator<StateDivision> = '-';  // "by-memory"
 
 // Which experts a rank holds. `numbered`: experts with neighbouring numbers; `balanced`: the most
 // popular expert first, each on the rank with the least load so far (lower/expert_balance.h).
@@ -128,6 +137,7 @@ struct Plan {
   // In which tokens and gradients are sent to their experts; their results return in 16 bits.
   NumberFormat dispatch_format = NumberFormat::bf16;
   ExpertPlacement expert_placement = ExpertPlacement::numbered;
+  ExpertProducts expert_products = ExpertProducts::grouped;
   std::int64_t redundant_experts = 0;  // copies of popular experts beside all experts (EPLB)
   bool sequence_parallel = true;       // matters only if tp > 1
   ContextParallel context_parallel = ContextParallel::all_gather;
@@ -148,6 +158,7 @@ struct Plan {
   // Microbatches of a replica in each site, where replicas lie across sites that differ; empty: as
   // many everywhere.
   std::vector<std::int64_t> site_microbatches;
+  StateDivision state_division = StateDivision::even;
   std::int64_t micro_batch = 1;  // sequences; with tables 0: all of a replica
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
   std::int64_t shard_group = 0;  // HSDP: ranks that share one sharded copy; 0: all of dp*cp
@@ -165,6 +176,9 @@ struct Plan {
   // Of what lies outside every so many-th part is fetched, updated on the device and sent back
   // (Deep Optimizer States, arXiv 2410.21316); 0: none.
   std::int64_t update_stride = 0;
+  // Gradients take the place of the weights they belong to, which return from the fp32 ones behind the
+  // update (PatrickStar, arXiv 2108.05818).
+  bool gradients_in_place = false;
   // ZeRO++ (arXiv 2306.10209): 8-bit gathers of weights, 4-bit reductions of gradients by
   // all-to-alls in two levels, and a second copy of the weights for the backward, in 16 bits, which
   // so many ranks share; 0: none.

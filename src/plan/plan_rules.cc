@@ -161,6 +161,20 @@ Reasons token_dispatch(const JudgedPlan& judged) {
                 fmt::format("dispatch={}", to_text(plan.dispatch)));
   needs_experts(plan.expert_placement != ExpertPlacement::numbered,
                 fmt::format("expert_placement={}", to_text(plan.expert_placement)));
+  if (plan.expert_products == ExpertProducts::scattered) {
+    needs_experts(true, "expert_products=scattered");
+    if (plan.ep > 1) {
+      out.push_back(fmt::format(
+          "expert_products=scattered reads the rows of a rank's own tokens; with ep {} tokens of "
+          "other ranks arrive as copies: write ep=1, or expert_products=grouped",
+          plan.ep));
+    }
+    if (judged.training.expert_load.padded) {
+      out.emplace_back(
+          "expert_products=scattered copies no rows that could be filled up to a capacity: leave "
+          "out padded of expert_load, or write expert_products=grouped");
+    }
+  }
   if (plan.redundant_experts == 0) return out;
   needs_experts(true, fmt::format("redundant_experts={}", plan.redundant_experts));
   if (judged.model.experts == 0) return out;
@@ -372,6 +386,7 @@ constexpr PlanRule kRules[] = {
     {"unequal shards", shard_problems},
     {"sequence tiles", tile_problems},
     {"offload", offload_problems},
+    {"gradients in place", gradient_place_problems},
     {"compression", compression_problems},
     {"local steps", local_step_problems},
     {"recomputed layers", recomputed_layers},

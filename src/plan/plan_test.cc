@@ -287,6 +287,9 @@ TEST(PlanRules, EachHasItsOwnSentence) {
       {"reductions", "llama-3-8b", "gradient_bucket_mib=25,zero=2",
        "gradient_bucket_mib 25 needs zero=0 or 1 and overlap.gradient_reduction=on; this is zero "
        "2"},
+      {"gradients in place", "llama-3-8b", "gradients_in_place=on,micro_batch=4",
+       "gradients_in_place needs gradients as wide as the weights whose place they take; they are "
+       "fp32: write gradients: bf16 in training"},
       {"stages", "gpt-3-125m", "pp=16,tp=1,schedule=1f1b",
        "pp 16 x chunks 1 = 16 virtual stages for 12 layers: some would be empty", 2048},
       {"stated layers", "llama-3-8b", "pp=2,layers=10+10", "layers add up to 20, the model has 32"},
@@ -476,30 +479,37 @@ TEST(PlanText, MapsAreGivenFieldByField) {
   EXPECT_FALSE(parse_plan("quadratic.=1"));
 }
 
-TEST(PlanRules, LateSumsHideThemselves) {
-  Model late = model("llama-3-8b");
-  for (Block& block : late.blocks) block.residual = Residual::ladder;
-  const Cluster c = cluster("h100-sxm:16");
-  const auto problems_of = [&](const std::string& text) {
-    Training t;
-    t.sequence_length = 2048;
-    t.global_batch = 64;
-    const CompletedPlan completed = completed_plan(late, c, t, *parse_plan(text));
-    return plan_problems(late, c, completed.training, completed.plan);
+TEST(PlanRules, ScatteredProductsReadTheRowsOfTheirOwnRank) {
+  const auto said = [](const char* name, const char* plan) {
+    return problems(name, "h100-sxm:16", plan, 4096, 64);
   };
-  const std::string flat = "tp=4,sequence_parallel=false";
-  const std::vector<std::string> twice = {
-      "residual ladder of llama-3-8b hides these sums already; leave out halves, "
-      "overlap.tensor_tiles and overlap.tensor_parallel"};
-  EXPECT_TRUE(problems_of(flat).empty());
-  EXPECT_TRUE(problems_of("tp=1").empty());
-  EXPECT_EQ(problems_of(flat + ",halves=sequence"), twice);
-  EXPECT_EQ(problems_of(flat + ",overlap.tensor_tiles=on"), twice);
-  EXPECT_EQ(
-      problems_of("tp=4"),
-      (std::vector<std::string>{
-          "residual ladder of llama-3-8b hides all-reduces; with sequence_parallel=true every "
-          "product waits for its own gather: write sequence_parallel=false"}));
+  EXPECT_EQ(said("mixtral-8x7b", "ep=1,expert_products=scattered"), "");
+  EXPECT_EQ(said("llama-3-8b", "expert_products=scattered"),
+            "expert_products=scattered needs experts; llama-3-8b has none\n");
+  EXPECT_EQ(said("mixtral-8x7b", "ep=8,expert_products=scattered"),
+            "expert_products=scattered reads the rows of a rank's own tokens; with ep 8 tokens of "
+            "other ranks arrive as copies: write ep=1, or expert_products=grouped\n");
+}
+
+TEST(PlanRules, GradientsTakeThePlaceOfWeightsAsWideOnceAStep) {
+  const Model m = model("llama-3-8b");
+  const Cluster c = cluster("h100-sxm:16");
+  const auto said = [&](const char* plan, std::int64_t batch, NumberFormat gradients) {
+    Training t;
+    t.sequence_length = 4096;
+    t.global_batch = batch;
+    t.gradients = gradients;
+    const CompletedPlan completed = completed_plan(m, c, t, *parse_plan(plan));
+    return plan_problems(m, c, completed.training, completed.plan);
+  };
+  using Reasons = std::vector<std::string>;
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::bf16), Reasons{});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp32),
+            Reasons{"gradients_in_place needs gradients as wide as the weights whose place they "
+                    "take; they are fp32: write gradients: bf16 in training"});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on,micro_batch=2", 128, NumberFormat::bf16),
+            Reasons{"gradients_in_place leaves no weights for a second microbatch, and a replica "
+                    "has 4: write micro_batch=8, or use more replicas"});
 }
 
 TEST(PlanRules, HiddenCommunicationNamesWhatWorks) {

@@ -152,7 +152,10 @@ Reasons offload_problems(const JudgedPlan& judged) {
   const auto held = [&](Offload where) {
     Bytes of_trained;
     if (plan.offload_optimizer == where) of_trained += optimizer_state(training);
-    if (where == Offload::cpu && states) of_trained += element_size(training.gradients);
+    const bool in_place = plan.gradients_in_place && plan.offload_parameters == Offload::cpu;
+    if (where == Offload::cpu && states && !in_place) {
+      of_trained += element_size(training.gradients);
+    }
     Bytes sum = plan.offload_share * of_trained *
                 held_by_node(judged, trained_parameters(model), trained_experts);
     if (plan.offload_parameters == where) {
@@ -176,6 +179,35 @@ Reasons offload_problems(const JudgedPlan& judged) {
     out.push_back(
         fmt::format("a node's {} of storage does not hold the {} of its ranks; use more nodes",
                     to_text(*host.local_storage), to_text(on_storage)));
+  }
+  return out;
+}
+
+Reasons gradient_place_problems(const JudgedPlan& judged) {
+  const auto& [model, cluster, training, plan] = judged;
+  Reasons out;
+  if (!plan.gradients_in_place) return out;
+  if (!passes_of(training.workload).optimizer) {
+    return {"gradients_in_place needs an optimizer step; workload " +
+            std::string(to_text(training.workload)) + " has none"};
+  }
+  if (element_size(training.gradients) != tensor_element_size(training.precision)) {
+    out.push_back(
+        fmt::format("gradients_in_place needs gradients as wide as the weights whose place they "
+                    "take; they are {}: write gradients: bf16 in training",
+                    to_text(training.gradients)));
+  }
+  const std::int64_t replicas = std::max<std::int64_t>(1, plan.dp) * plan.micro_batch;
+  if (training.global_batch > replicas) {
+    out.push_back(fmt::format(
+        "gradients_in_place leaves no weights for a second microbatch, and a replica "
+        "has {}: write micro_batch={}, or use more replicas",
+        training.global_batch / replicas, training.global_batch / (replicas / plan.micro_batch)));
+  }
+  if (plan.secondary_shard > 0) {
+    out.emplace_back(
+        "gradients_in_place and secondary_shard exclude each other: the second copy of the weights "
+        "would stay; use one of them");
   }
   return out;
 }

@@ -57,9 +57,34 @@ std::vector<std::string> share_problems(const Cluster& cluster, const Training& 
                       training.global_batch)};
 }
 
+std::vector<std::string> state_division_problems(const Model& model, const Cluster& cluster,
+                                                 const Plan& plan) {
+  std::vector<std::string> out;
+  if (plan.state_division == StateDivision::even) return out;
+  if (cluster.further_sites.empty() || outermost_axis(plan) != MeshAxis::dp) {
+    return {
+        "state_division=by-memory needs sites that differ, and dp outermost in the placement; "
+        "ranks "
+        "that are alike have the most memory left with state_division=even"};
+  }
+  if (plan.zero == 0) {
+    out.emplace_back(
+        "state_division=by-memory needs zero=1, 2 or 3: with zero 0 every rank holds all states");
+  }
+  if (plan.shard_group > 0 || plan.gradient_shard > 0 || plan.weight_shard > 0 ||
+      plan.secondary_shard > 0 || plan.quantized_gradients || trains_copies_apart(plan) ||
+      plan.gradient_code != GradientCode::none || model.experts > 0) {
+    out.emplace_back(
+        "state_division=by-memory is modelled for dense models whose states all replicas share: "
+        "leave out shard_group, gradient_shard, weight_shard, secondary_shard, "
+        "quantized_gradients, gradient_code and local steps, or write state_division=even");
+  }
+  return out;
+}
+
 std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
                                        const Plan& plan) {
-  std::vector<std::string> out;
+  std::vector<std::string> out = state_division_problems(model, cluster, plan);
   if (cluster.further_sites.empty()) return out;
   const MeshAxis axis = outermost_axis(plan);
   if (axis != MeshAxis::pp && axis != MeshAxis::dp) {

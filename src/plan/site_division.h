@@ -32,6 +32,10 @@ std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t s
 std::vector<std::string> share_problems(const Cluster& cluster, const Training& training,
                                         const Plan& plan, std::int64_t most);
 
+// Why states cannot be divided by memory among sites; empty otherwise.
+std::vector<std::string> state_division_problems(const Model& model, const Cluster& cluster,
+                                                 const Plan& plan);
+
 // Why a complete plan cannot run, or is not modelled, across sites that differ; empty otherwise.
 std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
                                        const Plan& plan);

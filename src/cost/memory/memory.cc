@@ -23,7 +23,10 @@ double accumulated_bytes(const MemoryInputs& in) {
 
 }  // namespace
 
+bool replace_weights(const MemoryInputs& in) { return in.gradients_in_place && !are_master(in); }
+
 double bytes_of_gradient(const MemoryInputs& in) {
+  if (replace_weights(in)) return 0;
   if (are_master(in)) return kFp32;
   const double accumulated = accumulated_bytes(in);
   return accumulated + (accumulated >= kFp32 ? in.facts.gradient_copy_bytes : 0);
@@ -32,7 +35,10 @@ double bytes_of_gradient(const MemoryInputs& in) {
 MemoryReport memory(const MemoryInputs& in) {
   const MemoryFacts& facts = in.facts;
   const double all = in.trained.all();
-  const double owned = in.trained.sharded(in.dense_shard, in.expert_shard);
+  const auto sharded = [&](const RankParameters& of, int dense_shard) {
+    return in.state_share * of.sharded(dense_shard, in.expert_shard);
+  };
+  const double owned = sharded(in.trained, in.dense_shard);
   const int weights = in.weight_shard > 0 ? in.weight_shard : in.dense_shard;
   const int gradients = in.gradient_shard > 0 ? in.gradient_shard : in.dense_shard;
   const bool master = are_master(in);
@@ -42,14 +48,12 @@ MemoryReport memory(const MemoryInputs& in) {
   MemoryReport out;
   // A parameter that is its own master is counted once, among the parameters.
   out.parameters = whole(std::max(in.weight_bytes, master ? kFp32 : 0) * in.weight_versions *
-                         (in.zero >= 3 ? in.trained.sharded(weights, in.expert_shard) : all));
-  const double frozen =
-      in.zero >= 3 ? in.frozen.sharded(weights, in.expert_shard) : in.frozen.all();
+                         (in.zero >= 3 ? sharded(in.trained, weights) : all));
+  const double frozen = in.zero >= 3 ? sharded(in.frozen, weights) : in.frozen.all();
   out.parameters += whole(in.frozen_bytes * frozen) + whole(in.tables.weights.value());
   if (in.weights_outside) out.parameters = whole(in.tables.weights.value());
   out.parameters += whole(in.secondary_bytes * (all + in.frozen.all()));
-  out.gradients =
-      whole(gradient * (in.zero >= 2 ? in.trained.sharded(gradients, in.expert_shard) : all));
+  out.gradients = whole(gradient * (in.zero >= 2 ? sharded(in.trained, gradients) : all));
   out.optimizer_states =
       whole((in.optimizer_bytes - (master ? kFp32 : 0)) * (in.zero >= 1 ? owned : all));
   if (in.optimizer_outside > 0) {
@@ -65,10 +69,10 @@ MemoryReport memory(const MemoryInputs& in) {
 
   // When the optimizer step begins, no activations are left, but fp32 copies of narrower gradients
   // are made.
-  const double copies =
-      facts.fp32_gradient_copies && accumulated < kFp32 && !master && in.optimizer_outside == 0
-          ? kFp32 * (in.zero >= 1 ? owned : all)
-          : 0;
+  const double copies = facts.fp32_gradient_copies && accumulated < kFp32 && !master &&
+                                in.optimizer_outside == 0 && !in.gradients_in_place
+                            ? kFp32 * (in.zero >= 1 ? owned : all)
+                            : 0;
   double transient = in.transient.value();
   double separate = in.separate.value();
   out.moment_kind = in.moment;

@@ -8,7 +8,9 @@
 // Mixed-precision state (ZeRO, arXiv 1910.02054 s.3.1): 2-byte weights, gradients in the format
 // they are accumulated in, and for Adam 12 bytes (fp32 master weight and two moments) a parameter,
 // each divided over the ranks its ZeRO stage shards it over; gradients narrower than fp32 have an
-// fp32 copy during the optimizer step. Frozen parameters are weights and nothing else.
+// fp32 copy during the optimizer step. Gradients that take the place of 16-bit weights need none of
+// their own, nor a copy: 2 + 12 bytes a parameter (PatrickStar, arXiv 2108.05818 s.6). A software that
+// keeps fp32 weights alone has none whose place they could take. Frozen parameters are weights and nothing else.
 // Activations: arXiv 2205.05198 s.4 through the operators' saved tensors. What a framework keeps
 // in addition is in memory_facts.h.
 //
@@ -60,11 +62,13 @@ struct MemoryInputs {
   double weight_bytes = 2;  // of one trained; of 4 and more it is its own master
   int dense_shard = 1;      // ranks that divide a dense parameter's state
   int expert_shard = 1;
+  double state_share = 1;  // of these shards, what the rank holds over the mean
   // Of these the ranks that divide a dense parameter's weight, and its gradient; 0: all.
   int weight_shard = 0;
   int gradient_shard = 0;
   int zero = 0;
-  double gradient_bytes = 4;    // of one accumulated gradient
+  double gradient_bytes = 4;  // of one accumulated gradient
+  bool gradients_in_place = false;
   double optimizer_bytes = 12;  // of one parameter's master weight and moments
   int weight_versions = 1;      // copies of 16-bit weights, for asynchronous schedules
   Bytes activations;            // of all microbatches in flight
@@ -99,6 +103,9 @@ struct MemoryReport {
   [[nodiscard]] ByteCount allocated() const { return peak - fragmentation - outside; }
   [[nodiscard]] ByteCount reserved() const { return pessimistic - outside; }
 };
+
+// Whether gradients lie where 16-bit weights did.
+bool replace_weights(const MemoryInputs& inputs);
 
 // Bytes of one gradient, as it is kept until the optimizer step.
 double bytes_of_gradient(const MemoryInputs& inputs);

@@ -25,6 +25,21 @@ TEST(Memory, ZeroStagesHoldThePublishedBytes) {
   EXPECT_NEAR(state_gb(3), 1.9, 0.05);
 }
 
+// arXiv 2108.05818 s.6: 2 + 4 + 4 + 4 bytes instead of 16. Where fp32 weights are the only ones, no
+// 16-bit ones have a place to give.
+TEST(Memory, GradientsInThePlaceOfWeightsNeedNoBytes) {
+  MemoryInputs in;
+  in.trained.dense = 1e9;
+  in.gradient_bytes = 2;
+  in.gradients_in_place = true;
+  const MemoryReport m = memory(in);
+  EXPECT_EQ(m.parameters + m.gradients + m.optimizer_states, 14'000'000'000);
+  EXPECT_EQ(m.transient, 0);  // nor a copy when the optimizer steps
+  in.zero = 3;
+  in.facts.parameters_are_master = true;
+  EXPECT_EQ(memory(in).gradients, 4'000'000'000);
+}
+
 // FSDP keeps fp32 parameters, gradients and two moments, all sharded: 16 bytes as well.
 TEST(Memory, ShardedParametersAreTheirOwnMaster) {
   EXPECT_NEAR(state_gb(3, {.parameters_are_master = true}), 7.5 * 16 / 64, 0.01);
