@@ -23,7 +23,7 @@ build/%/build.ninja: CMakePresets.json
 
 # ---- what people use -----------------------------------------------------------------------------
 
-.PHONY: help build demo install package check-package test check bench bench-large validate calibrate schedule-pictures format clean
+.PHONY: help build demo install package check-package test check bench bench-large validate calibrate schedule-pictures strategy-lines format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)$$/make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-20s %s\n' "$$name" "$$what"; done
@@ -73,6 +73,9 @@ validate: build/packages.build build/release/build.ninja ## predictions against 
 schedule-pictures: build/packages.build build/release/build.ninja ## the pictures of docs/schedules.md
 	cmake --build --preset release -j $(JOBS) --target orrery
 	tools/draw_schedules.sh build/release/bin/orrery
+
+strategy-lines: ## how many lines each strategy takes: docs/strategy-lines.md
+	tools/strategy_lines.sh >docs/strategy-lines.md
 
 # The date is that of the fit; with the same date the files are the same to the byte.
 CALIBRATION_DATE ?= 2026-11-26
