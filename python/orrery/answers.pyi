@@ -133,6 +133,8 @@ class Plan(Record):
     """in which tokens are sent to their experts"""
     expert_placement: Literal["numbered", "balanced"]
     """which experts a rank holds"""
+    expert_products: Literal["grouped", "scattered"]
+    """how products of experts read the rows of their tokens"""
     redundant_experts: int
     """copies of popular experts beside all experts"""
     sequence_parallel: bool
@@ -163,6 +165,8 @@ class Plan(Record):
     """layers of each virtual stage, in order"""
     site_microbatches: Records[int]
     """microbatches of a replica in each site, where sites differ"""
+    state_division: Literal["even", "by-memory"]
+    """how ranks of sites that differ share what ZeRO divides"""
     micro_batch: int
     """sequences of a microbatch"""
     zero: int
@@ -185,6 +189,8 @@ class Plan(Record):
     """share of the optimizer's states that lies in host memory or on storage"""
     update_stride: int
     """the device updates one of every so many parts of the offloaded states; 0: none"""
+    gradients_in_place: bool
+    """gradients take the place of the 16-bit weights they belong to"""
     quantized_weights: bool
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool
@@ -1483,6 +1489,8 @@ class ImportPlan(Record):
     """in which tokens are sent to their experts"""
     expert_placement: Literal["numbered", "balanced"] | None
     """which experts a rank holds"""
+    expert_products: Literal["grouped", "scattered"] | None
+    """how products of experts read the rows of their tokens"""
     redundant_experts: int | None
     """copies of popular experts beside all experts"""
     sequence_parallel: bool | None
@@ -1513,6 +1521,8 @@ class ImportPlan(Record):
     """layers of each virtual stage, in order"""
     site_microbatches: Records[int] | None
     """microbatches of a replica in each site, where sites differ"""
+    state_division: Literal["even", "by-memory"] | None
+    """how ranks of sites that differ share what ZeRO divides"""
     micro_batch: int | None
     """sequences of a microbatch"""
     zero: int | None
@@ -1535,6 +1545,8 @@ class ImportPlan(Record):
     """share of the optimizer's states that lies in host memory or on storage"""
     update_stride: int | None
     """the device updates one of every so many parts of the offloaded states; 0: none"""
+    gradients_in_place: bool | None
+    """gradients take the place of the 16-bit weights they belong to"""
     quantized_weights: bool | None
     """gather weights in 8 bits (ZeRO++)"""
     quantized_gradients: bool | None
