@@ -371,24 +371,26 @@ class Job {
     }
     return out;
   }
-  // Of a group across sites: as all of them see it, or by the units that fill the nodes of each. In a
-  // site without a network of its own each accelerator has a part of the link, so that all must send.
+  // Of a group across sites: as all of them see it, or by the largest units that fill the nodes of each.
+  // In a site without a network of its own each accelerator has a part of the link, so that as many as
+  // possible must send: beside one, by the largest units that fill each site.
   [[nodiscard]] ProgramShape shape_across(StepGroup group) const {
     const GroupShape& first = shape_at(0, group);
-    std::int64_t unit = first.members.front();
-    std::int64_t without_network = 1;
+    int of_nodes = 0;
+    int of_sites = 0;
     bool alike = true;
+    bool all_have_networks = true;
     for (std::size_t s = 0; s < costs().sites.size(); ++s) {
       const GroupShape& here = shape_at(s, group);
+      const std::size_t levels = levels_of(fabric_, s).size();  // the last is the link
       alike = alike && here.members == first.members;
-      unit = std::gcd(unit, here.members.front());
-      if (levels_of(fabric_, s).size() == 2 && first.size % here.members.front() == 0) {
-        without_network = std::max<std::int64_t>(without_network, here.members.front());
-      }
+      all_have_networks = all_have_networks && levels > 2;
+      of_nodes = std::gcd(of_nodes, here.members.front());
+      of_sites = std::gcd(of_sites, here.members[levels - 2]);
     }
-    unit = std::max(unit, without_network);
     if (alike) return shape_of(first);
-    return shape_of({.size = first.size, .members = {static_cast<int>(unit), first.size}});
+    return shape_of(
+        {.size = first.size, .members = {all_have_networks ? of_nodes : of_sites, first.size}});
   }
   [[nodiscard]] const GroupShape& shape_at(std::size_t site, StepGroup group) const {
     return costs(site).layout->groups[static_cast<std::size_t>(group)].shape;

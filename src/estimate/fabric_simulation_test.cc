@@ -116,6 +116,20 @@ TEST(StepFlows, OfReplicasOnSitesThatDifferFillTheLink) {
   }
 }
 
+// Beside a site without a network that has twice as many of the ranks, units of half its ranks fill
+// every site: half of its accelerators send over the link, which takes twice the closed form but for
+// latency, and nothing else of a group crosses the link.
+TEST(StepFlows, OfReplicasCrossTheLinkInUnitsThatFillEverySite) {
+  for (const char* sites : {"h100-sxm:32+gb200:64@metro-pair", "gb200:64+h100-sxm:32@metro-pair",
+                            "h100-sxm:32+gb200:64+h100-sxm:32@metro-pair"}) {
+    const StepFlows flows = flows_of(scenario("llama-3-8b", sites, "tp=4,zero=1", 8192, 96));
+    const auto replicas = std::ranges::find(flows.axes, "replicas", &AxisFlows::axis);
+    ASSERT_NE(replicas, flows.axes.end()) << sites;
+    EXPECT_EQ(replicas->busiest, "metro-pair") << sites;
+    EXPECT_NEAR(replicas->alone / replicas->closed, 2, 0.15) << sites;
+  }
+}
+
 std::string jobs_on(const std::string& fabric, const std::string& jobs) {
   return "{fabric: '" + fabric + "', jobs: [" + jobs + "]}";
 }
