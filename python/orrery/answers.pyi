@@ -1844,7 +1844,7 @@ class Network(Record):
     links: int
     """in one direction"""
     bisection_bytes_per_s: float
-    """from one half of the accelerators to the other"""
+    """from one half of the accelerators, as near as whole units or sites come to it, to the others"""
     bisection_share: float
     """of what the ports of one half send"""
     diameter: int

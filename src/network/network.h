@@ -66,9 +66,9 @@ enum class Routing : std::uint8_t {
   planned,  // the shortest that is least loaded by flows before it: planned paths (C4, 2406.04594)
 };
 
-// What half of the accelerators can send to the others at once: whole units of the outermost level
-// (where sites differ, of those in their order), or a torus that is cut across the dimension where that is least. No more than the cards of either
-// half send.
+// What half of the accelerators can send to the others at once: whole units of the outermost level;
+// where sites differ, whole sites in the order of their accelerators; or a torus that is cut across the
+// dimension where that is least. No more than the cards of either half send.
 struct Bisection {
   BytesPerSecond rate;
   BytesPerSecond ports;            // of the half whose outermost level has less, that level alone
@@ -206,8 +206,9 @@ struct NetworkFigures {
   std::string cluster;
   std::int64_t accelerators = 0;
   std::int64_t switches = 0;
-  std::int64_t links = 0;      // in one direction
-  BytesPerSecond bisection;    // one direction
+  std::int64_t links = 0;                   // in one direction
+  BytesPerSecond bisection;                 // one direction
+  std::int64_t bisection_accelerators = 0;  // of the smaller half
   double bisection_share = 0;  // of what the smaller half sends at the outermost level's rate
   std::int64_t diameter = 0;   // links of the longest shortest path
   Seconds longest_latency;

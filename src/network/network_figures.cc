@@ -93,6 +93,7 @@ NetworkFigures figures_of(const Network& network, std::string cluster) {
   out.links = std::ssize(network.links()) / 2;
   const Bisection bisection = network.bisection();
   out.bisection = bisection.rate;
+  out.bisection_accelerators = bisection.accelerators;
   for (const Network::Side& side : network.sides_) {
     for (std::size_t l = 0; l < side.tiers.size(); ++l) {
       const FabricLevel& level = network.levels()[side.first_level + l];

@@ -359,6 +359,7 @@ TEST(Network, SitesThatDifferKeepTheirLevels) {
   // 16 accelerators in one half, 12 in the other, joined by the one link of the first site.
   const NetworkFigures figures = figures_of(*net, "");
   EXPECT_NEAR(figures.bisection.value(), 400e9 / 8, 1);
+  EXPECT_EQ(figures.bisection_accelerators, 12);
   EXPECT_EQ(figures.levels.front().site, "h100-sxm:16");
   EXPECT_EQ(figures.levels.back().site, "l40s:4");
 }

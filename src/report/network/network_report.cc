@@ -32,16 +32,27 @@ std::string disagreement(const AlgorithmTimes& a) {
       percent(a.busiest_share));
 }
 
+// Whole units or sites are not always two equal halves.
+std::string bisection_of(const NetworkFigures& n) {
+  const std::int64_t fewer = n.bisection_accelerators;
+  const std::int64_t others = n.accelerators - fewer;
+  const std::string rate = to_text(n.bisection);
+  if (fewer == 0 || fewer == others) {
+    return fmt::format("half of the accelerators send {} to the other half", rate);
+  }
+  return fmt::format("{} of the accelerators send {} to the other {}", grouped(fewer), rate,
+                     grouped(others));
+}
+
 }  // namespace
 
 std::string network_text(const NetworkFigures& n, const TextStyle& style) {
   std::string out = wrapped(
-      fmt::format("{}: {} accelerators, {} switches, {} links; half of the accelerators send {} to "
-                  "the other half ({} of what their ports send); the longest path has {} links and "
-                  "takes {}",
-                  n.cluster, grouped(n.accelerators), grouped(n.switches), grouped(n.links),
-                  to_text(n.bisection), percent(n.bisection_share), n.diameter,
-                  to_text(n.longest_latency)),
+      fmt::format(
+          "{}: {} accelerators, {} switches, {} links; {} ({} of what their ports send); the "
+          "longest path has {} links and takes {}",
+          n.cluster, grouped(n.accelerators), grouped(n.switches), grouped(n.links),
+          bisection_of(n), percent(n.bisection_share), n.diameter, to_text(n.longest_latency)),
       2, style);
   Table table(left("site", 9).telling_rows_apart().shown_if(!n.levels.front().site.empty()),
               left("level", 9).telling_rows_apart(), left("wiring", 4), right("unit", 9),
@@ -149,7 +160,8 @@ inline constexpr auto kResults<NetworkFigures> = table<NetworkFigures>(
     field<&NetworkFigures::switches>("switches", "all other vertices"),
     field<&NetworkFigures::links>("links", "in one direction"),
     field<&NetworkFigures::bisection>("bisection_bytes_per_s",
-                                      "from one half of the accelerators to the other"),
+                                      "from one half of the accelerators, as near as whole units "
+                                      "or sites come to it, to the others"),
     field<&NetworkFigures::bisection_share>("bisection_share",
                                             "of what the ports of one half send"),
     field<&NetworkFigures::diameter>("diameter", "links of the longest shortest path"),
