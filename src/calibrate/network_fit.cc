@@ -101,6 +101,8 @@ Result<CalibratedPart> fit_messages(const Machine& machine,
     fastest = std::max(fastest, (m.payload / m.time).value() / kGiga);
   }
   const bool inside = rows.front().nodes == 1;
+  const FabricLevel& stated =
+      inside || machine.outside.empty() ? machine.node : machine.outside.front();
   const FitTask task = fit_task(
       inside ? "messages inside a node" : "messages between nodes",
       {in_us("message.latency", 3, 1000), in_gbps("message.rate", fastest)},
@@ -108,13 +110,12 @@ Result<CalibratedPart> fit_messages(const Machine& machine,
       [&](std::span<const double> x) {
         FabricLevel level = network_level(BytesPerSecond(x[1] * kGiga), Seconds(x[0] * kMicro));
         if (inside) level.name = machine.node.name;
+        level.ordered_delivery = stated.ordered_delivery;
         return [&machine, level](const CollectiveMeasurement& m) {
           return point_to_point(m.payload, level, machine.start);
         };
       });
   ORRERY_TRY(CrossValidatedFit done, cross_validated_fit(task, folds));
-  const FabricLevel& stated =
-      inside || machine.outside.empty() ? machine.node : machine.outside.front();
   for (const CollectiveMeasurement& m : rows) {
     done.left_out.push_back(point_to_point(m.payload, stated, machine.start).value());
   }
@@ -151,19 +152,24 @@ Quantity simple_step() {
           }};
 }
 
-// Of machines whose collectives are rings and trees.
-std::vector<Quantity> ring_quantities(double fastest_gbps) {
-  return {{in_us("ring.network.low_latency", 5, 500),
-           [](CollectiveParameters& p, double x) { set_network_low_latency(p, microseconds(x)); }},
-          simple_step(),
-          {in_us("ring.node.simple", 5, 100),
-           [](CollectiveParameters& p, double x) {
-             p.ring.nvlink.simple = p.tree.nvlink.simple = p.ring.pcie.simple = p.tree.pcie.simple =
-                 microseconds(x);
-           }},
-          {in_us("network_overhead", 1, 10),
-           [](CollectiveParameters& p, double x) { p.network_overhead = microseconds(x); }},
-          low_latency_ceiling(fastest_gbps)};
+// Of machines whose collectives are rings and trees. Without ordered delivery a network has Simple
+// alone.
+std::vector<Quantity> ring_quantities(bool ordered_delivery, double fastest_gbps) {
+  std::vector<Quantity> out;
+  if (ordered_delivery) {
+    out.push_back(
+        {in_us("ring.network.low_latency", 5, 500),
+         [](CollectiveParameters& p, double x) { set_network_low_latency(p, microseconds(x)); }});
+  }
+  out.push_back(simple_step());
+  out.push_back({in_us("ring.node.simple", 5, 100), [](CollectiveParameters& p, double x) {
+                   p.ring.nvlink.simple = p.tree.nvlink.simple = p.ring.pcie.simple =
+                       p.tree.pcie.simple = microseconds(x);
+                 }});
+  out.push_back({in_us("network_overhead", 1, 10),
+                 [](CollectiveParameters& p, double x) { p.network_overhead = microseconds(x); }});
+  if (ordered_delivery) out.push_back(low_latency_ceiling(fastest_gbps));
+  return out;
 }
 
 // What host and library add to a small collective differs between machines by a factor of two; it
@@ -183,7 +189,7 @@ std::vector<Quantity> domain_quantities(const CollectiveParameters& start) {
            [](CollectiveParameters& p, double x) { p.ring_share = x; }}};
 }
 
-// Of machines whose switches reduce. Without ordered delivery a network has Simple alone.
+// Of machines whose switches reduce.
 std::vector<Quantity> in_switch_quantities(const CollectiveParameters& start, bool between_domains,
                                            bool ordered_delivery, double fastest_gbps) {
   std::vector<Quantity> out = {
@@ -272,7 +278,7 @@ Result<CalibratedPart> fit_collectives(const Machine& machine,
   const std::vector<Quantity> quantities =
       in_switch ? in_switch_quantities(machine.start, !members.empty(), ordered, fastest_of_all)
       : members.empty() ? domain_quantities(machine.start)
-                        : ring_quantities(fastest_of_all);
+                        : ring_quantities(ordered, fastest_of_all);
   for (const Quantity& quantity : quantities) task.parameters.push_back(quantity.parameter);
   for (std::size_t i = 0; i < members.size(); ++i) {
     task.parameters.push_back(

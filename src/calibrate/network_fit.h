@@ -8,14 +8,14 @@
 //   ring.node.simple           a step inside a node while a Simple ring waits for the network
 //   low_latency                ceiling of LL between nodes
 //
-// or, where the switches of a node reduce, instead of these:
+// without those of LL where the network does not deliver in order, so that the library takes Simple
+// alone; or, where the switches of a node reduce, instead of these:
 //
 //   base                       of rings and trees, as a share of the catalog's
 //   in_switch.step, .tree_network_step, .efficiency
 //   tree.network.low_latency   a step between nodes with LL
 //   low_latency
-//   ring.network.simple        instead of both, where the network does not deliver in order, so that
-//                              the library takes Simple alone
+//   ring.network.simple        instead of both, where the network does not deliver in order
 //
 // and for either
 //
