@@ -17,6 +17,7 @@ namespace {
 struct Machine {
   std::string name;
   std::string accelerator;
+  std::string named;  // its node, or the accelerator whose usual node it is
   CollectiveParameters start;
   FabricLevel node;                  // its scale-up domain, of one node or more
   std::vector<FabricLevel> outside;  // levels between domains, as the datasheet has them
@@ -379,7 +380,11 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
                  load_collective_parameters(*request.catalog, node->architecture));
       at = machines.insert(
           machines.end(),
-          {m.machine, m.accelerator, std::move(start), node->level, {}, node->size, {}});
+          {m.machine, m.accelerator, named, std::move(start), node->level, {}, node->size, {}});
+    } else if (at->named != named) {
+      out.problems.push_back(
+          {m.where, "rows of one machine name two nodes: '" + at->named + "' and '" + named + "'"});
+      continue;
     }
     // The widest group has every level.
     if (const MeasuredNode* all = nodes.of(named, m.nodes * at->node_size);

@@ -213,6 +213,14 @@ TEST(NetworkFit, NamesRowsItCannotUseAndUsesTheRest) {
   ASSERT_EQ(done.problems.size(), 2u);
   EXPECT_NE(done.problems[0].what.find("a node of h100-sxm holds 8, not 16"), std::string::npos);
   EXPECT_NE(done.problems[1].what.find("no node of 'abacus'"), std::string::npos);
+  // Of a machine whose earlier rows are of another node.
+  const Calibration two = network_calibration(
+      "machine,accelerator,collective,num_gpus,num_nodes,bytes,latency_us,node\n"
+      "m,h100-sxm,all-reduce,16,2,1048576,90,aws-p5\n"
+      "m,h100-sxm,all-reduce,16,2,4096,90,dgx-h100\n");
+  EXPECT_EQ(two.used, 1u);
+  ASSERT_EQ(two.problems.size(), 1u);
+  EXPECT_EQ(two.problems[0].what, "rows of one machine name two nodes: 'aws-p5' and 'dgx-h100'");
 }
 
 }  // namespace
