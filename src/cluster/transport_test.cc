@@ -94,7 +94,8 @@ Transport through_port(Congestion congestion, Bytes buffer) {
 
 constexpr Bytes kUnderWay = kOffered * kLatency * 2;  // what the link holds
 
-// Credits: what is under way must fit into the buffer (Kung and Morris 1995).
+// Credits: what is under way must fit into the buffer (Kung, Blackwell, Chapman, Credit-based flow
+// control for ATM networks, SIGCOMM 1994).
 TEST(Delivery, ALosslessPortNeedsRoomForWhatIsUnderWay) {
   const auto rate = [](Bytes buffer) {
     return delivery(kOffered, kLatency, through_port(Congestion::lossless, buffer)).rate;
