@@ -80,7 +80,7 @@ class GradientBucket {
   GradientBucket(const StepCosts& step, ShardCommunications& communication)
       : step_(step), communication_(communication) {}
 
-  // What is full with the gradients of these; with `all`, whatever there is.
+  // What is full with the gradients of these; with `all`, for the last of a pass, whatever there is.
   std::optional<Full> add(const StepCosts& costs, const RankParameters& trained, bool all);
 
  private:

@@ -372,7 +372,16 @@ class StepBuilder {
     const bool sharded = step_.plan.zero == 3;
     const bool coded = step_.plan.gradient_code != GradientCode::none;
     const bool buckets = step_.plan.gradient_bucket_mib > 0 && reduces != Reduce::none;
+    const auto is_reduced = [&](const ShardCommunication& comm) {
+      return reduces != Reduce::none && (comm.reduce.time > Picoseconds(0) || sends_gradients());
+    };
     GradientBucket bucket(step_, communication_);
+    int to_collect = 0;  // blocks whose gradients are still to come
+    if (buckets) {
+      each_block(stage, direction, [&](const BlockCost&, const ShardCommunication& comm) {
+        to_collect += is_reduced(comm) ? 1 : 0;
+      });
+    }
     Picoseconds under_way;  // of reductions of buckets
     const auto hold = [&](const std::optional<GradientBucket::Full>& full) {
       if (!full) return;
@@ -418,16 +427,13 @@ class StepBuilder {
       }
       beside += under_way;
       under_way -= std::min(under_way, pass.computing());
-      const bool reduced =
-          reduces != Reduce::none && (comm.reduce.time > Picoseconds(0) || sends_gradients());
+      const bool reduced = is_reduced(comm);
       // Gathers count blocks, so blocks must not be folded together where one may look back.
       const bool counted = (gathers && how == Issue::ahead) || moves_activations;
       if (reduced || counted || beside > Picoseconds(0)) flush(device);
       if (reduced) {
         if (sharded || coded) copy_buffer(device, comm.copy_reduced, id);
-        if (buckets) {
-          hold(bucket.add(costs(device), cost.trained, false));
-        } else {
+        if (!buckets) {
           held.emplace(Reduction{comm.reduce, d.last, cost.trained});
           if (reduces == Reduce::blocking) {
             queue_reduction();
@@ -438,9 +444,9 @@ class StepBuilder {
         }
       }
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
+      // The last bucket holds what there is and waits for no block that has nothing to reduce.
+      if (buckets && reduced) hold(bucket.add(costs(device), cost.trained, --to_collect == 0));
     });
-    queue_reduction();
-    if (buckets) hold(bucket.add(costs(device), {}, true));
     queue_reduction();
     flush(device);
   }

@@ -364,6 +364,40 @@ TEST(StepGraph, OverlapNeverHurtsMoreThanItsContention) {
   EXPECT_LT(with, without);
 }
 
+// Eight ranks divide dense weights and hold two copies of each expert: experts alone are reduced,
+// those of the first layer at once, the others behind the last layer that has any, beside the dense
+// layer and the embedding.
+TEST(StepGraph, TheLastBucketWaitsForNoBlockThatIsNotReduced) {
+  for (const std::int64_t sequence : {4096, 16384}) {
+    const RandomCase c = stated_case(
+        small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+        "tp=8,ep=4,zero=0,gradient_bucket_mib=2000,overlap.gradient_reduction=on", sequence, 1);
+    ASSERT_TRUE(plan_problems(c.model, c.cluster, c.training, c.plan).empty());
+    CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+    const StepCosts step = step_costs(cache, c.plan);
+    ASSERT_EQ(step.layout->dense_shard.size, 1);
+    ASSERT_EQ(step.layout->expert_shard.size, 2);
+    const VirtualStage& whole = step.stages[0];
+    const Picoseconds backward = step.block(whole, 1).backward.time;
+    const Picoseconds first = whole.totals.forward + step.kept->head.backward.time + backward;
+    std::vector<Picoseconds> ends;
+    for (const Folding folding : {Folding::folded, Folding::expanded}) {
+      const StepGraph lowered = *step_graph(step, folding);
+      const Timeline timeline = simulate(lowered.graph);
+      ends.push_back(timeline.makespan);
+      std::vector<Picoseconds> begins;
+      for (std::size_t i = 0; i < lowered.graph.size(); ++i) {
+        const NodeIndex n(i);
+        if (lowered.graph.name(n) != "reduce gradients") continue;
+        begins.push_back(timeline.start(lowered.graph, n));
+      }
+      EXPECT_EQ(begins, (std::vector{first, first + backward * 2})) << sequence;
+    }
+    EXPECT_EQ(ends[0], ends[1]) << sequence;
+    EXPECT_GE(ends[0], lower_bound(step)) << sequence;
+  }
+}
+
 TEST(StepGraph, TheSharedExpertHidesTheExchange) {
   const auto timed = [](std::string_view plan) {
     RandomCase c;
