@@ -42,12 +42,12 @@ std::string bottleneck(const Breakdown& breakdown) {
                      100 * breakdown[loss].count() / total);
 }
 
-}  // namespace
-
-Verdict verdict(const MemoryReport& memory, ByteCount capacity) {
-  if (memory.pessimistic <= capacity) return Verdict::fits;
-  return memory.peak <= capacity ? Verdict::tight : Verdict::does_not_fit;
+Verdict verdict(const MemoryRoom& room) {
+  if (room.left() < 0) return Verdict::does_not_fit;
+  return room.least < 0 ? Verdict::tight : Verdict::fits;
 }
+
+}  // namespace
 
 FlopsPerSecond peak_of(const Cluster& cluster, NumberFormat precision) {
   if (cluster.further_sites.empty()) {
@@ -88,10 +88,11 @@ Estimate estimate(const PredictedStep& predicted) {
     }
     stage.busy = (stage.forward + stage.backward) * step.passes_a_chunk();
     stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
-    stage.memory = stage_memory(step, device);
+    const MemoryRoom room = memory_room(step, device);
+    stage.memory = room.memory;
     stage.memory.moment = moment_in_words(step, device, stage.memory);
     stage.memory.rank_class = rank_class_in_words(step, device);
-    stage.memory_capacity = static_cast<ByteCount>(step.memory_capacity(device).value());
+    stage.memory_capacity = room.capacity;
     if (!step.device_site.empty()) {
       stage.site = name_of(cluster, step.device_site[static_cast<std::size_t>(device)]);
     }
@@ -102,21 +103,16 @@ Estimate estimate(const PredictedStep& predicted) {
       latest = end;
       out.critical_stage = device;
     }
-    out.verdict = std::max(out.verdict, verdict(stage.memory, stage.memory_capacity));
+    out.verdict = std::max(out.verdict, verdict(room));
     // The fullest stage; where accelerators differ in memory, the one with the least room.
-    const auto room = [](const StageReport& s) { return s.memory_capacity - s.memory.peak; };
-    const auto least = [](const StageReport& s) {
-      return s.memory_capacity - s.memory.pessimistic;
-    };
-    if (device == 0 ||
-        room(stage) < room(out.stages[static_cast<std::size_t>(out.peak_memory_stage)])) {
+    if (device == 0 || room.left() < out.memory_capacity - out.peak_memory) {
       out.peak_memory = stage.memory.peak;
       out.memory_capacity = stage.memory_capacity;
       out.peak_memory_stage = device;
     }
-    if (device == 0 || least(stage) < least_room) {
-      least_room = least(stage);
-      out.pessimistic_memory = stage.memory.pessimistic;
+    if (device == 0 || room.least < least_room) {
+      least_room = room.least;
+      out.pessimistic_memory = room.pessimistic;
     }
     out.stages.push_back(std::move(stage));
   }

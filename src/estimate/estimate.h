@@ -17,16 +17,18 @@ namespace orrery {
 
 struct PredictedStep;
 
+// fits: even with the pessimistic allocator; tight: only with the expected one.
 enum class Verdict { fits, tight, does_not_fit };
 template <>
 inline constexpr char kWordSeparator<Verdict> = '-';  // "does-not-fit"
 
 struct StageReport {
-  std::vector<int> layers;        // layers of each chunk of this stage
-  std::string site;               // where the sites of the cluster differ and stages divide them
-  MemoryReport memory;            // expected composition and peak, per rank of this stage
-  ByteCount memory_capacity = 0;  // of its smallest accelerator
-  Picoseconds forward;            // one microbatch, all chunks
+  std::vector<int> layers;  // layers of each chunk of this stage
+  std::string site;         // where the sites of the cluster differ and stages divide them
+  MemoryReport memory;      // expected composition and peak, per rank of this stage
+  // Of an accelerator; of replicas on sites that differ, of those with the least room left.
+  ByteCount memory_capacity = 0;
+  Picoseconds forward;  // one microbatch, all chunks
   Picoseconds backward;
   Picoseconds busy;  // computing stream, whole step
   Picoseconds end;   // when its last gradient is ready
@@ -76,8 +78,5 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e);
 
 // Of all accelerators together; each must have the format.
 FlopsPerSecond peak_of(const Cluster& cluster, NumberFormat precision);
-
-// fits: even with the pessimistic allocator; tight: only with the expected one.
-Verdict verdict(const MemoryReport& memory, ByteCount capacity);
 
 }  // namespace orrery

@@ -167,6 +167,28 @@ TEST(DifferingSites, ReplicasTakeTheTimeOfTheSlowest) {
             cluster("a100-40gb-sxm:8").accelerator.memory.capacity);
 }
 
+// The first site has two microbatches in flight, the second one: by the peak the first has a byte
+// more room, by the pessimistic one, which grows with activations, less.
+TEST(DifferingSites, HaveTheLeastRoomOfEachPeak) {
+  const RandomCase c =
+      stated_case(small_model("llama-3-8b", 8), "h100-sxm:8+a100-80gb-sxm:8@metro-pair",
+                  "tp=4,pp=2,placement=tp+cp+pp+dp,site_microbatches=7+1", 4096, 8);
+  Cluster on = c.cluster;
+  const auto room = [&](std::size_t site) { return memory_room(Step(c, on).costs.sites[site], 0); };
+  const auto of_first = room(0);
+  const auto of_second = room(1);
+  ASSERT_GT(of_first.pessimistic - of_first.memory.peak,
+            of_second.pessimistic - of_second.memory.peak);
+  on.accelerator.memory.capacity = Bytes(
+      static_cast<double>(of_second.capacity - of_second.memory.peak + of_first.memory.peak + 1));
+  const MemoryRoom both = memory_room(Step(c, on).costs, 0);
+  EXPECT_EQ(both.memory.peak, of_second.memory.peak);
+  EXPECT_EQ(both.left(), of_second.left());
+  EXPECT_EQ(both.pessimistic, of_first.pessimistic);
+  EXPECT_EQ(both.least, room(0).least);
+  EXPECT_LT(both.least, both.capacity - both.memory.pessimistic);
+}
+
 TEST(DivisionBySpeed, GivesTheFasterSiteMoreLayers) {
   RandomCase c = stated_case(small_model("llama-3-8b", 32), "h100-sxm:8+a100-80gb-sxm:8@metro-pair",
                              "tp=8,pp=2", 4096, 64);

@@ -50,9 +50,7 @@ Plan with(const Plan& plan, const Setting& setting, std::int64_t layers) {
 
 bool fits(const StepCosts& step) {
   for (int d = 0; d < step.shape.devices; ++d) {
-    if (static_cast<double>(stage_memory(step, d).peak) > step.memory_capacity(d).value()) {
-      return false;
-    }
+    if (memory_room(step, d).left() < 0) return false;
   }
   return true;
 }

@@ -156,24 +156,32 @@ int communicators(const Plan& plan) {
 
 }  // namespace
 
-std::size_t tightest_site(const StepCosts& step, int device) {
-  std::size_t tightest = 0;
-  Bytes least;
-  for (std::size_t k = 0; k < step.sites.size(); ++k) {
-    const StepCosts& site = step.sites[k];
-    const Bytes left =
-        site.memory_capacity(device) - Bytes(static_cast<double>(stage_memory(site, device).peak));
-    if (k > 0 && left >= least) continue;
-    tightest = k;
-    least = left;
+MemoryRoom memory_room(const StepCosts& step, int device) {
+  if (step.sites.empty() || !step.device_site.empty()) {
+    const MemoryReport memory = stage_memory(step, device);
+    const auto capacity = static_cast<ByteCount>(step.memory_capacity(device).value());
+    return {.memory = memory,
+            .capacity = capacity,
+            .pessimistic = memory.pessimistic,
+            .least = capacity - memory.pessimistic};
   }
-  return tightest;
+  MemoryRoom out = memory_room(step.sites.front(), device);
+  for (std::size_t k = 1; k < step.sites.size(); ++k) {
+    const MemoryRoom room = memory_room(step.sites[k], device);
+    if (room.left() < out.left()) {
+      out.memory = room.memory;
+      out.capacity = room.capacity;
+    }
+    if (room.least < out.least) {
+      out.pessimistic = room.pessimistic;
+      out.least = room.least;
+    }
+  }
+  return out;
 }
 
 MemoryReport stage_memory(const StepCosts& step, int device) {
-  if (!step.sites.empty() && step.device_site.empty()) {
-    return stage_memory(step.sites[tightest_site(step, device)], device);
-  }
+  if (!step.sites.empty() && step.device_site.empty()) return memory_room(step, device).memory;
   const InFlight held = held_units(step, device);
   const MemoryFacts& facts = step.cache->context().software.memory;
   MemoryInputs in;

@@ -20,11 +20,19 @@
 
 namespace orrery {
 
-// Of replicas on sites that differ, the site whose accelerators have the least room left.
-std::size_t tightest_site(const StepCosts& step, int device);
+// What memory leaves of a device. Replicas on sites that differ may have the least room by the
+// expected peak in one site, and by the pessimistic one, which grows with activations, in another.
+struct MemoryRoom {
+  MemoryReport memory;        // where the expected peak leaves the least
+  ByteCount capacity = 0;     // there
+  ByteCount pessimistic = 0;  // where that leaves the least
+  ByteCount least = 0;        // what it leaves there
+  [[nodiscard]] ByteCount left() const { return capacity - memory.peak; }
+};
+MemoryRoom memory_room(const StepCosts& step, int device);
 
-// Of replicas on sites that differ, the one in that site. O(chunks) if all layers are alike; the words
-// of the report are left empty, for a search asks for a million of them.
+// Its memory alone. O(chunks) if all layers are alike; the words of the report are left empty, for a
+// search asks for a million of them.
 MemoryReport stage_memory(const StepCosts& step, int device);
 
 // When that peak is reached, in words.

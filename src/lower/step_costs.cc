@@ -285,11 +285,10 @@ Picoseconds StepCosts::price(const OperationParts& parts) const {
 }
 
 Bytes StepCosts::memory_capacity(int device) const {
-  const auto of = [](const StepCosts& costs) {
-    return costs.cache->context().cluster.accelerator.memory.capacity;
-  };
-  if (sites.empty() || !device_site.empty()) return of(at(device));
-  return of(sites[tightest_site(*this, device)]);
+  if (!sites.empty() && device_site.empty()) {
+    return Bytes(static_cast<double>(memory_room(*this, device).capacity));
+  }
+  return at(device).cache->context().cluster.accelerator.memory.capacity;
 }
 
 namespace {

@@ -371,14 +371,11 @@ bool divides_evenly(const Plan& plan, const Scenario& scenario) {
 
 void measure(const StepCosts& step, Candidate& c) {
   for (int device = 0; device < step.shape.devices; ++device) {
-    const MemoryReport m = stage_memory(step, device);
-    const auto capacity = static_cast<ByteCount>(step.memory_capacity(device).value());
-    if (device == 0 || capacity - m.pessimistic < c.least_room) {
-      c.least_room = capacity - m.pessimistic;
-    }
-    if (device == 0 || capacity - m.peak < c.room) {
-      c.room = capacity - m.peak;
-      c.peak = m.peak;
+    const MemoryRoom m = memory_room(step, device);
+    if (device == 0 || m.least < c.least_room) c.least_room = m.least;
+    if (device == 0 || m.left() < c.room) {
+      c.room = m.left();
+      c.peak = m.memory.peak;
       c.stage = static_cast<std::uint32_t>(device);
     }
   }
