@@ -38,6 +38,12 @@ Reasons shortcut_problems(const JudgedPlan& judged) {
                   " hides the exchanges of tokens already; leave out overlap.expert, "
                   "overlap.expert_batches and halves");
   }
+  const auto schedule = find_schedule(plan.schedule);
+  if (schedule && (*schedule)->pairs_passes) {
+    out.push_back("residual shortcut of " + judged.model.name +
+                  " hides the exchanges of tokens already; schedule " + plan.schedule +
+                  " hides them behind the other pass of a pair: use schedule=1f1b");
+  }
   if (plan.recompute == Recompute::alternate) {
     out.push_back("residual shortcut of " + judged.model.name +
                   " and recompute=alternate are not modelled together; full works");

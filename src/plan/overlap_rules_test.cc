@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,14 @@ TEST(OverlapRules, AShortcutHidesExchangesItself) {
             (std::vector<std::string>{"residual shortcut of deepseek-v2-lite and "
                                       "recompute=alternate are not modelled together; full "
                                       "works"}));
+  for (const char* pairs : {"dualpipe", "dualpipev"}) {
+    const std::string said = std::string("residual shortcut of deepseek-v2-lite hides the ") +
+                             "exchanges of tokens already; schedule " + pairs +
+                             " hides them behind the other pass of a pair: use schedule=1f1b";
+    const auto all = problems_of(std::string("ep=4,pp=2,schedule=") + pairs);
+    EXPECT_EQ(std::ranges::count(all, said), 1) << pairs;
+  }
+  EXPECT_TRUE(problems_of("ep=4,pp=2,schedule=1f1b").empty());
 }
 
 }  // namespace
