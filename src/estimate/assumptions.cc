@@ -78,6 +78,12 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));
   }
+  if (plan.gradients_in_place && plan.zero >= 3 && context.software.memory.parameters_are_master) {
+    out.push_back(
+        fmt::format("gradients_in_place saves no memory of the accelerators: with zero 3 {} keeps "
+                    "fp32 weights alone, whose place gradients cannot take",
+                    context.software.name));
+  }
   const std::optional<Model> as_held = scenario.model.family->as_held(
       scenario.model, division(scenario.cluster, scenario.training, plan));
   const Model& held = as_held ? *as_held : scenario.model;

@@ -494,11 +494,13 @@ TEST(PlanRules, ScatteredProductsReadTheRowsOfTheirOwnRank) {
 TEST(PlanRules, GradientsTakeThePlaceOfWeightsAsWideOnceAStep) {
   const Model m = model("llama-3-8b");
   const Cluster c = cluster("h100-sxm:16");
-  const auto said = [&](const char* plan, std::int64_t batch, NumberFormat gradients) {
+  const auto said = [&](const char* plan, std::int64_t batch, NumberFormat gradients,
+                        NumberFormat precision = NumberFormat::bf16) {
     Training t;
     t.sequence_length = 4096;
     t.global_batch = batch;
     t.gradients = gradients;
+    t.precision = precision;
     const CompletedPlan completed = completed_plan(m, c, t, *parse_plan(plan));
     return plan_problems(m, c, completed.training, completed.plan);
   };
@@ -507,6 +509,21 @@ TEST(PlanRules, GradientsTakeThePlaceOfWeightsAsWideOnceAStep) {
   EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp32),
             Reasons{"gradients_in_place needs gradients as wide as the weights whose place they "
                     "take; they are fp32: write gradients: bf16 in training"});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp32, NumberFormat::fp8),
+            Reasons{"gradients_in_place needs gradients as wide as the weights whose place they "
+                    "take; they are fp32: write gradients: bf16 in training"});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp16, NumberFormat::fp16),
+            Reasons{});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp32, NumberFormat::fp16),
+            Reasons{"gradients_in_place needs gradients as wide as the weights whose place they "
+                    "take; they are fp32: write gradients: fp16 in training"});
+  EXPECT_EQ(said("zero=3,gradients_in_place=on", 16, NumberFormat::fp32, NumberFormat::fp32),
+            Reasons{"gradients_in_place needs 16-bit weights; with precision fp32 the weights are "
+                    "their own master: leave it out"});
+  EXPECT_EQ(
+      said("zero=3,gradient_shard=8,gradients_in_place=on", 16, NumberFormat::bf16),
+      Reasons{"gradients_in_place needs gradients that are shared as their weights are: leave "
+              "out gradient_shard and weight_shard"});
   EXPECT_EQ(said("zero=3,gradients_in_place=on,micro_batch=2", 128, NumberFormat::bf16),
             Reasons{"gradients_in_place leaves no weights for a second microbatch, and a replica "
                     "has 4: write micro_batch=8, or use more replicas"});

@@ -191,11 +191,18 @@ Reasons gradient_place_problems(const JudgedPlan& judged) {
     return {"gradients_in_place needs an optimizer step; workload " +
             std::string(to_text(training.workload)) + " has none"};
   }
-  if (element_size(training.gradients) != tensor_element_size(training.precision)) {
+  const Bytes weight = tensor_element_size(training.precision);
+  if (weight != Bytes(2)) {
     out.push_back(
-        fmt::format("gradients_in_place needs gradients as wide as the weights whose place they "
-                    "take; they are {}: write gradients: bf16 in training",
-                    to_text(training.gradients)));
+        fmt::format("gradients_in_place needs 16-bit weights; with precision {} the weights are "
+                    "their own master: leave it out",
+                    to_text(training.precision)));
+  } else if (element_size(training.gradients) != weight) {
+    const bool narrow = element_size(training.precision) == weight;
+    out.push_back(fmt::format(
+        "gradients_in_place needs gradients as wide as the weights whose place they "
+        "take; they are {}: write gradients: {} in training",
+        to_text(training.gradients), to_text(narrow ? training.precision : NumberFormat::bf16)));
   }
   const std::int64_t replicas = std::max<std::int64_t>(1, plan.dp) * plan.micro_batch;
   if (training.global_batch > replicas) {
@@ -208,6 +215,11 @@ Reasons gradient_place_problems(const JudgedPlan& judged) {
     out.emplace_back(
         "gradients_in_place and secondary_shard exclude each other: the second copy of the weights "
         "would stay; use one of them");
+  }
+  if (plan.gradient_shard > 0 || plan.weight_shard > 0) {
+    out.emplace_back(
+        "gradients_in_place needs gradients that are shared as their weights are: leave out "
+        "gradient_shard and weight_shard");
   }
   return out;
 }
