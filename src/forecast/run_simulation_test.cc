@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "forecast/ettr.h"
+#include "forecast/linear_ettr.h"
 #include "units/quantity_text.h"
 
 namespace orrery {
@@ -123,6 +124,15 @@ TEST(SimulatedRun, IsWithinSamplingErrorOfTheExactForm) {
             << mttf_minutes << " min, restart " << restart << ", save " << save;
       }
     }
+  }
+}
+
+// The rows of the RSC paper where failures are rare: within 5 %.
+TEST(SimulatedRun, IsWithinFivePercentOfTheLinearFormWhereItHolds) {
+  for (const double mttf_hours : {3.0, 8.0, 24.0}) {
+    const RunModel m = plain(1 / (kOneHour * mttf_hours), 5 * kOneMinute, Seconds(5));
+    const double linear = linear_ettr({m.failure_rate, 5 * kOneMinute, Seconds(600), Seconds(5)});
+    EXPECT_NEAR(ettr(simulated(m)).value / linear, 1, 0.05);
   }
 }
 
