@@ -71,7 +71,7 @@ class Refused(unittest.TestCase):
             return lambda: orrery.search("llama-3.1-8b", on="h100-sxm:8", plan="local_steps=4",
                                          axes=axes)
         self.refused(search("tp=1,2"),
-                     "axes: 'tp' is searched without --axis; state it with --plan to keep it fixed")
+                     "axes: 'tp' is searched anyway; state it in the plan to keep it fixed")
         self.refused(search("local_steps=1,8"),
                      "axes: local_steps: is stated by the plan as well (leave one of them out)")
         self.refused(search("shard_group"),

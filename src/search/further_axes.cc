@@ -99,11 +99,10 @@ Result<const Field*> find(std::string_view name) {
   if (found != kFields.end()) return &*found;
   const std::string quoted = "'" + std::string(name) + "'";
   if (std::ranges::find(kSearched, name) != kSearched.end()) {
-    return bad_input(quoted + " is searched without --axis; state it with --plan to keep it fixed",
-                     "");
+    return bad_input(quoted + " is searched anyway; state it in the plan to keep it fixed", "");
   }
   if (std::ranges::find(kAxesOutsideTheSpace, name) != kAxesOutsideTheSpace.end()) {
-    return bad_input(quoted + " is varied by --all-axes", "");
+    return bad_input(quoted + " is varied when all axes are searched", "");
   }
   std::vector<std::string> names;
   for (const Field& f : kFields) names.emplace_back(f.name);

@@ -153,7 +153,7 @@ TEST(FurtherAxes, TakeTheirUsualValues) {
   }
 }
 
-// A field of a plan is searched, varied by --all-axes or varied if asked for, or it is one of a few.
+// A field of a plan is searched, varied with all axes or varied if asked for, or it is one of a few.
 TEST(FurtherAxes, KnowEveryFieldOfAPlan) {
   std::vector<std::string> unknown;
   const Description& plan = fields_of(static_cast<const Plan*>(nullptr)).description();
@@ -172,9 +172,8 @@ TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(error("local_steps"), "local_steps: needs values (write for example local_steps=1,8)");
   EXPECT_EQ(error("gradient_code=none,none"), "gradient_code: has the value none twice");
   EXPECT_NE(error("gradient_cod").find("gradient_code"), std::string::npos);
-  EXPECT_EQ(error("zero=1,2"),
-            "'zero' is searched without --axis; state it with --plan to keep it fixed");
-  EXPECT_EQ(error("expert_placement"), "'expert_placement' is varied by --all-axes");
+  EXPECT_EQ(error("zero=1,2"), "'zero' is searched anyway; state it in the plan to keep it fixed");
+  EXPECT_EQ(error("expert_placement"), "'expert_placement' is varied when all axes are searched");
   EXPECT_NE(error("layers").find("no field that a search can be asked to vary"), std::string::npos);
   EXPECT_NE(error("averaging=rings").find("ring"), std::string::npos);
   EXPECT_FALSE(further_axis("local_steps=1,,2"));
