@@ -90,8 +90,12 @@ TEST(StateDivision, NamesWhatWorks) {
   };
   constexpr auto kOn = "l40s:8+a100-40gb-sxm:8@metro-pair";
   EXPECT_EQ(problem("h100-sxm:16", "state_division=by-memory"),
-            "state_division=by-memory needs sites that differ, and dp outermost in the placement; "
-            "ranks that are alike have the most memory left with state_division=even");
+            "state_division=by-memory needs sites that differ; ranks that are alike have the most "
+            "memory left with state_division=even");
+  EXPECT_EQ(problem(kOn, "pp=2,zero=1,placement=tp+cp+dp+pp,state_division=by-memory"),
+            "state_division=by-memory needs dp outermost in the placement; this has pp there");
+  EXPECT_EQ(problem(kOn, "zero=1,offload_optimizer=cpu,state_division=by-memory"),
+            "offloading is not modelled where sites differ: use sites that are alike");
   EXPECT_EQ(problem(kOn, "zero=0,state_division=by-memory"),
             "state_division=by-memory needs zero=1, 2 or 3: with zero 0 every rank holds all "
             "states");

@@ -61,11 +61,15 @@ std::vector<std::string> state_division_problems(const Model& model, const Clust
                                                  const Plan& plan) {
   std::vector<std::string> out;
   if (plan.state_division == StateDivision::even) return out;
-  if (cluster.further_sites.empty() || outermost_axis(plan) != MeshAxis::dp) {
+  if (cluster.further_sites.empty()) {
     return {
-        "state_division=by-memory needs sites that differ, and dp outermost in the placement; "
-        "ranks "
-        "that are alike have the most memory left with state_division=even"};
+        "state_division=by-memory needs sites that differ; ranks that are alike have the most "
+        "memory left with state_division=even"};
+  }
+  if (outermost_axis(plan) != MeshAxis::dp) {
+    return {fmt::format(
+        "state_division=by-memory needs dp outermost in the placement; this has {} there",
+        to_text(outermost_axis(plan)))};
   }
   if (plan.zero == 0) {
     out.emplace_back(
