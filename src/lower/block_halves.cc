@@ -109,7 +109,9 @@ BlockPass BlockLowering::lowered(const PassSurroundings& around,
     carried = first.unfinished(late_);
   }
   std::optional<BlockPass> shortest;
-  for (expert_place_ = 0; expert_place_ < expert_places(block_); ++expert_place_) {
+  // Where nothing travels the order does not matter.
+  const std::size_t places = whole_.ep > 1 ? expert_places(block_) : 1;
+  for (expert_place_ = 0; expert_place_ < places; ++expert_place_) {
     PassBuilder out = emitted(carried);
     s_.binding = whole_;
     BlockPass pass = finish(out, around);
