@@ -75,7 +75,8 @@ schedule-pictures: build/packages.build build/release/build.ninja ## the picture
 	tools/draw_schedules.sh build/release/bin/orrery
 
 strategy-lines: ## how many lines each strategy takes: docs/strategy-lines.md
-	tools/strategy_lines.sh >docs/strategy-lines.md
+	tools/strategy_lines.sh >docs/strategy-lines.md.new
+	mv docs/strategy-lines.md.new docs/strategy-lines.md
 
 # The date is that of the fit; with the same date the files are the same to the byte.
 CALIBRATION_DATE ?= 2026-11-26

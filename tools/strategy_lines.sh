@@ -5,6 +5,8 @@
 #
 #   tools/strategy_lines.sh >docs/strategy-lines.md
 set -eu
+LC_ALL=C # the order of files and of rows
+export LC_ALL
 cd "$(dirname "$0")/.."
 
 rows=$(mktemp)
