@@ -30,11 +30,11 @@
 // model.py) and Megatron-LM before Transformer Engine; LayerNorm as in apex and PyTorch, whose
 // backward reads its inputs again for the weights; GroupNorm as in pytorch/pytorch
 // aten/src/ATen/native/group_norm.cpp (native_group_norm and its backward copy images on a GPU to
-// channels first) and ConvUtils.h (cudnn_conv_suggest_memory_format: inputs are copied to channels last
-// where the weights are; where neither is, cuDNN transposes inputs and outputs of its tensor-core
-// kernels itself, as many passes) and Convolution.cpp (ConvBackend::Cudnn adds the bias); the loss as in Megatron-LM
-// core/tensor_parallel/cross_entropy.py. Fused: Transformer Engine, apex, Megatron's bias_gelu,
-// bias_swiglu and bias_dropout_add fusions.
+// channels first) and ConvUtils.h (cudnn_conv_suggest_memory_format: inputs are copied to channels
+// last where the weights are; where neither is, cuDNN transposes inputs and outputs of its
+// tensor-core kernels itself, as many passes) and Convolution.cpp (ConvBackend::Cudnn adds the
+// bias); the loss as in Megatron-LM core/tensor_parallel/cross_entropy.py. Fused: Transformer
+// Engine, apex, Megatron's bias_gelu, bias_swiglu and bias_dropout_add fusions.
 #pragma once
 
 #include "model/operator.h"

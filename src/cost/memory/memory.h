@@ -9,10 +9,10 @@
 // they are accumulated in, and for Adam 12 bytes (fp32 master weight and two moments) a parameter,
 // each divided over the ranks its ZeRO stage shards it over; gradients narrower than fp32 have an
 // fp32 copy during the optimizer step. Gradients that take the place of 16-bit weights need none of
-// their own, nor a copy: 2 + 12 bytes a parameter (PatrickStar, arXiv 2108.05818 s.6). A software that
-// keeps fp32 weights alone has none whose place they could take. Frozen parameters are weights and nothing else.
-// Activations: arXiv 2205.05198 s.4 through the operators' saved tensors. What a framework keeps
-// in addition is in memory_facts.h.
+// their own, nor a copy: 2 + 12 bytes a parameter (PatrickStar, arXiv 2108.05818 s.6). Frameworks
+// that keep fp32 weights alone have no 16-bit ones to replace. Frozen parameters are weights and
+// nothing else. Activations: arXiv 2205.05198 s.4 through the operators' saved tensors. What a
+// framework keeps in addition is in memory_facts.h.
 //
 // A caching allocator asks the driver for more only when no cached block is large enough, and gives
 // cached blocks back only when the driver has none left (PyTorch, c10/cuda/CUDACachingAllocator).
