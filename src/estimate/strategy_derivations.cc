@@ -2,15 +2,25 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <variant>
 
+#include "cluster/cluster.h"
 #include "lower/head_exchange.h"
 #include "lower/host_offload.h"
 #include "lower/price.h"
+#include "lower/shortcut_turns.h"
+#include "lower/stage_memory.h"
 #include "lower/step_stream.h"
 
 namespace orrery {
 namespace {
+
+// The operator whose rows go to experts; none in a dense block.
+const Operator* dispatch_of(const Block& block) {
+  const auto found = std::ranges::find(block.operators, Boundary::dispatch, &Operator::boundary);
+  return found != block.operators.end() ? &*found : nullptr;
+}
 
 class Strategies {
  public:
@@ -26,6 +36,9 @@ class Strategies {
     hidden();
     tiles();
     unequal_shards();
+    state_shares();
+    gradients_in_place();
+    expert_products();
     return std::move(out_);
   }
 
@@ -72,6 +85,23 @@ class Strategies {
                      step_.model().experts, plan_.redundant_experts, plan_.ep,
                      to_text(plan_.expert_placement), 100 * balance.dropped),
          fmt::format("{:.4g} times the mean", balance.busiest), "lower/expert_balance.h"});
+  }
+
+  void expert_products() {
+    if (plan_.expert_products != ExpertProducts::scattered) return;
+    for (const std::size_t layer : step_.model().layers) {
+      const Operator* dispatch = dispatch_of(step_.model().blocks[layer]);
+      if (dispatch == nullptr) continue;
+      const double k = std::max(1.0, dispatch->rows.factor);
+      out_.push_back({"expert_products",
+                      "passes over the rows of experts that copy them: forward none instead of "
+                      "1 + 1/k, for products read rows where they are; backward twice 1 + 1/k, for "
+                      "the gradients of the first weights need the rows in order",
+                      fmt::format("scattered, k {}", k),
+                      fmt::format("0 forward, {:.4g} backward", 2 * (1 + 1 / k)),
+                      "arXiv 2403.08245; lower/expert_exchange.cc"});
+      return;
+    }
   }
 
   // Of one layer's forward.
@@ -155,6 +185,43 @@ class Strategies {
                                 weight_shard(plan_), gradient_shard(plan_), state_shard(plan_)),
                     to_text(step_.costs.outer.seconds()),
                     "arXiv 2401.09149 s.4; lower/step_costs.h"});
+  }
+
+  void state_shares() {
+    if (plan_.state_division != StateDivision::by_memory) return;
+    std::string sites;
+    for (std::size_t k = 0; k < step_.costs.sites.size(); ++k) {
+      const StepCosts& site = step_.costs.sites[k];
+      ByteCount left = memory_room(site, 0).left();
+      for (int d = 1; d < site.shape.devices; ++d) {
+        left = std::min(left, memory_room(site, d).left());
+      }
+      sites += fmt::format("{}{}: s {:.3f}, h {}", k > 0 ? "; " : "", name_of(step_.cluster(), k),
+                           site.state_share, to_text(Bytes(static_cast<double>(left))));
+    }
+    out_.push_back(
+        {"state_shares",
+         "c - a - s b = h in every site: its capacity, less the peak without states "
+         "that replicas share, less s times what a mean share of them adds",
+         sites,
+         fmt::format("the largest share is {:.3f} times the mean", step_.costs.largest_share),
+         "arXiv 2411.01075 s.4.2; lower/state_division.h"});
+  }
+
+  // Of the first stage.
+  void gradients_in_place() {
+    if (!plan_.gradients_in_place) return;
+    const MemoryReport memory = stage_memory(step_.costs, 0);
+    const auto shown = [](ByteCount bytes) { return to_text(Bytes(static_cast<double>(bytes))); };
+    out_.push_back(
+        {"gradients_in_place",
+         "2 bytes of a parameter for its weight and then its gradient + its optimizer "
+         "states, without an fp32 copy of the gradient",
+         fmt::format("{} gradients, {} of states a parameter", to_text(step_.training().gradients),
+                     to_text(optimizer_state(step_.training()))),
+         fmt::format("{} of gradients beside {} of weights", shown(memory.gradients),
+                     shown(memory.parameters)),
+         "arXiv 2108.05818 s.6; cost/memory/memory.h"});
   }
 
   void offload() {
@@ -267,13 +334,22 @@ class Strategies {
              : "arXiv 2410.11998 s.3; lower/step_costs.h"});
   }
 
+  // The block of the first layer that sends tokens to other ranks; of the first layer if none does.
+  [[nodiscard]] std::size_t layer_with_exchanges() const {
+    const Model& model = step_.model();
+    const auto sends = [&](std::size_t i) { return dispatch_of(model.blocks[i]) != nullptr; };
+    const auto found = std::ranges::find_if(model.layers, sends);
+    return plan_.ep > 1 && found != model.layers.end() ? *found : model.layers.front();
+  }
+
   // Of one layer, what runs beside computing and what it costs that.
   void hidden() {
-    const Block& block = step_.model().blocks[step_.model().layers.front()];
-    const bool late = (plan_.tp > 1 && sums_late(block.residual)) ||
-                      (plan_.ep > 1 && block.residual == Residual::shortcut);
+    const std::size_t of = layer_with_exchanges();
+    const Block& block = step_.model().blocks[of];
+    const bool late =
+        (plan_.tp > 1 && sums_late(block.residual)) || (plan_.ep > 1 && expert_places(block) > 1);
     if (plan_.halves == Halves::none && !plan_.overlap.tensor_tiles && !late) return;
-    const BlockCost& cost = step_.costs.kept->blocks[step_.model().layers.back()];
+    const BlockCost& cost = step_.costs.kept->blocks[of];
     const auto shown = [](const BlockPass& pass) {
       return fmt::format("{} with {} exposed and {} lost to what runs beside it",
                          to_text(pass.time.seconds()),
@@ -286,9 +362,9 @@ class Strategies {
     if (late) what = fmt::format("residual {}", to_text(block.residual));
     out_.push_back(
         {"hidden_communication",
-         "simulated: one half, or the next module or tile, or what needs no experts, computes "
-         "while the other's "
-         "collective runs; lost = min(computing (1/r - 1), communicating (1 - r)), r = 1 "
+         "simulated: while a collective runs, the other half, the next module or tile, or, with a "
+         "shortcut, attention and the shared expert compute; lost = min(computing (1/r - 1), "
+         "communicating (1 - r)), r = 1 "
          "- share of the processors, of tiles of the memory, that it takes",
          what, "forward " + shown(cost.forward) + "; backward " + shown(cost.backward),
          "arXiv 2409.11155, 2409.15241, 2401.16677, 2501.06589, 2408.07802, "
