@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 struct Room {
-  Room(const char* plan, const char* on = "l40s:8+a100-40gb-sxm:8@metro-pair")
+  explicit Room(const char* plan, const char* on = "l40s:8+a100-40gb-sxm:8@metro-pair")
       : question(stated_case(small_model("llama-3-8b", 16), on, plan, 2048, 32)),
         cache(question.model, question.training,
               *cost_context(question.cluster, Catalog::built_in(), question.software)),
