@@ -22,6 +22,7 @@ CollectiveGeneration generation_of(const CollectiveParameters& truth) {
         for (const bool in_switch : {true, false}) {
           rows.push_back({.machine = {},
                           .accelerator = "h100-sxm",
+                          .node = {},
                           .kind = kind,
                           .reduces_in_switch = in_switch,
                           .ranks = ranks,
