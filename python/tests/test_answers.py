@@ -81,11 +81,11 @@ class SameAsTheCommand(unittest.TestCase):
 
     def test_search_of_further_axes(self):
         axes = ["gradient_code", "gradient_bucket_mib=0,25"]
-        expected = command("search", "llama-3.1-8b", "--on", "h100-sxm:16", "--plan", "pp=1,cp=1,tp=1",
+        expected = command("search", "llama-3.1-8b", "--on", "l40s:32", "--plan", "pp=1,cp=1,tp=1",
                            "--top", "3", "--global-batch", "64", "--axis", axes[0], "--axis", axes[1])
-        found = orrery.search("llama-3.1-8b", on="h100-sxm:16", plan="pp=1,cp=1,tp=1", top=3,
+        found = orrery.search("llama-3.1-8b", on="l40s:32", plan="pp=1,cp=1,tp=1", top=3,
                               global_batch=64, axes=axes)
-        plain = orrery.search("llama-3.1-8b", on="h100-sxm:16", plan="pp=1,cp=1,tp=1", top=3,
+        plain = orrery.search("llama-3.1-8b", on="l40s:32", plan="pp=1,cp=1,tp=1", top=3,
                               global_batch=64)
         expected["elapsed_s"] = found.elapsed_s
         self.assertEqual(found.to_dict(), expected)
