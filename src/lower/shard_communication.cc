@@ -72,8 +72,8 @@ const ShardCommunication& ShardCommunications::of(ShardCommunication& known, con
   return known;
 }
 
-std::optional<GradientBucket::Full> GradientBucket::add(const StepCosts& costs,
-                                                        const RankParameters& trained, bool all) {
+std::optional<Reduction> GradientBucket::add(const StepCosts& costs, const RankParameters& trained,
+                                             bool all, std::optional<NodeIndex> behind) {
   constexpr double kMiB = 1024.0 * 1024.0;
   collected_ += trained;
   const double mib = collected_.all() * costs.gradient_bytes / kMiB;
@@ -87,7 +87,8 @@ std::optional<GradientBucket::Full> GradientBucket::add(const StepCosts& costs,
   for (OperationPart& part : what) {
     if (auto* c = std::get_if<Communication>(&part.what)) c->times *= parts;
   }
-  return Full{communication_.reduction(costs, std::move(what)), std::exchange(collected_, {})};
+  return Reduction{communication_.reduction(costs, std::move(what)), behind,
+                   std::exchange(collected_, {})};
 }
 
 }  // namespace orrery

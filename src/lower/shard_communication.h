@@ -19,6 +19,13 @@ struct PricedOperation {
   OperationIndex operation{};
 };
 
+// Of the gradients of these parameters, behind a node.
+struct Reduction {
+  PricedOperation what;
+  std::optional<NodeIndex> after;
+  RankParameters trained;
+};
+
 // Of one distinct block.
 struct ShardCommunication {
   PricedOperation gather, gather_again, reduce;             // forward, backward, gradients
@@ -73,15 +80,13 @@ class ShardCommunications {
 // and none begins inside it.
 class GradientBucket {
  public:
-  struct Full {
-    PricedOperation what;
-    RankParameters trained;
-  };
   GradientBucket(const StepCosts& step, ShardCommunications& communication)
       : step_(step), communication_(communication) {}
 
-  // What is full with the gradients of these; with `all`, for the last of a pass, whatever there is.
-  std::optional<Full> add(const StepCosts& costs, const RankParameters& trained, bool all);
+  // What is full with the gradients of these, which `behind` computes; with `all`, for the last of a
+  // pass, whatever there is.
+  std::optional<Reduction> add(const StepCosts& costs, const RankParameters& trained, bool all,
+                               std::optional<NodeIndex> behind);
 
  private:
   const StepCosts& step_;

@@ -88,12 +88,6 @@ class StepBuilder {
     OperationIndex operation{};
     bool known = false;
   };
-  // A reduction of the gradients of these parameters, behind a node.
-  struct Reduction {
-    PricedOperation what;
-    std::optional<NodeIndex> after;
-    RankParameters trained;
-  };
 
   [[nodiscard]] const VirtualStage& stage(std::uint32_t device, std::size_t chunk) const {
     return step_.stages[pipeline_.stage_of(device, chunk)];
@@ -383,11 +377,6 @@ class StepBuilder {
       });
     }
     Picoseconds under_way;  // of reductions of buckets
-    const auto hold = [&](const std::optional<GradientBucket::Full>& full) {
-      if (!full) return;
-      held.emplace(Reduction{full->what, d.last, full->trained});
-      under_way += full->what.time;
-    };
     const bool moves_activations = step_.plan.offload_activations != Offload::none;
     const bool backward = direction == Pass::backward || direction == Pass::input_gradient;
     each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication& comm) {
@@ -445,7 +434,10 @@ class StepBuilder {
       }
       if (beside > Picoseconds(0)) add_contention(device, pass, beside, id);
       // The last bucket holds what there is and waits for no block that has nothing to reduce.
-      if (buckets && reduced) hold(bucket.add(costs(device), cost.trained, --to_collect == 0));
+      if (buckets && reduced) {
+        held = bucket.add(costs(device), cost.trained, --to_collect == 0, d.last);
+        if (held) under_way += held->what.time;
+      }
     });
     queue_reduction();
     flush(device);
