@@ -2,11 +2,11 @@
 //
 // Columns: accelerator, collective (all-reduce, all-gather, reduce-scatter, all-to-all, broadcast),
 // dtype, num_gpus, bytes, latency_us; between nodes machine and num_nodes as well instead of dtype,
-// send-recv for one message, and `node`, one of the catalog, where the machine has not the usual one
-// of its accelerator. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of dtype int8
-// ran without in-switch reduction. `machine` names the system that is fitted, of one node or more;
-// the node determines the links inside and outside of it. Source of the tables shipped with the
-// product: validation/kernels/README-collectives.md.
+// send-recv for one message, and `node`, one of the catalog, where the machine does not have the
+// usual one of its accelerator. `bytes` follows nccl-tests (cost/collective/collective.h). Rows of
+// dtype int8 ran without in-switch reduction. `machine` names the system that is fitted, of one
+// node or more; the node determines the links inside and outside of it. Source of the tables
+// shipped with the product: validation/kernels/README-collectives.md.
 //
 // A row is reported and left out if a cell is missing or not a number, if it repeats another row,
 // if it is faster than the links of its accelerator allow, or if its ranks do not fill its nodes

@@ -21,9 +21,9 @@
 // Where sites differ, each has its own links and the rates of its own library. A communication inside
 // a site is simulated where the closed form prices it, in the site of the device or in the slowest;
 // one across sites as all of its groups at once, with the algorithm of the site where it takes longest,
-// or in rings where that reduces in switches and the nodes of the sites are not alike or have no switch.
-// The ranks of a group are then taken in the largest units that fill the nodes of every site, or, beside
-// a site without a network of its own, every site.
+// or in rings where that algorithm reduces in switches and the nodes of the sites are not alike or
+// have no switch. The ranks of a group are then taken in the largest units that fill the nodes of
+// every site or, beside a site without a network of its own, every site.
 //
 // Left out: how the use of a link varies while a communication runs (its mean counts); the priority of
 // one flow over another; congestion control.

@@ -19,7 +19,7 @@ struct PricedOperation {
   OperationIndex operation{};
 };
 
-// Of the gradients of these parameters, behind a node.
+// The reduction of the gradients of these parameters, which begins after a node.
 struct Reduction {
   PricedOperation what;
   std::optional<NodeIndex> after;
@@ -83,8 +83,8 @@ class GradientBucket {
   GradientBucket(const StepCosts& step, ShardCommunications& communication)
       : step_(step), communication_(communication) {}
 
-  // What is full with the gradients of these, which `behind` computes; with `all`, for the last of a
-  // pass, whatever there is.
+  // The reduction of a bucket that these gradients fill, and that begins after `behind`, the node that
+  // computes them; nothing if it is not full. With `all`, for the last of a pass, of what there is.
   std::optional<Reduction> add(const StepCosts& costs, const RankParameters& trained, bool all,
                                std::optional<NodeIndex> behind);
 

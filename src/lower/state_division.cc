@@ -14,11 +14,11 @@ namespace {
 
 struct Room {
   double ranks = 0;
-  double free = 0;   // bytes, of a rank that holds no share
+  double free = 0;   // bytes that a rank without a share has left
   double share = 0;  // bytes that a mean share adds
 };
 
-// Of the device with the least room left.
+// The room of the device that has the least left with a mean share.
 Room room_of(StepCosts costs) {
   double least_free = 0;
   Room out;
