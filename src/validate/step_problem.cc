@@ -202,6 +202,14 @@ TrainingConditions StepProblem::conditions(std::span<const double> x) const {
          .memory_share = share(at_memory, its[at_its_memory] + own[at_own_memory]),
          .scale_up_share = share(at_scale_up, own[at_own_scale_up])});
   }
+  for (const std::string& architecture : architectures_) {
+    const std::span<const double> its = x.subspan(first_of(architecture));
+    out.accelerators.push_back({.accelerator = "*",
+                                .architecture = architecture,
+                                .matrix_share = share(at_matrix, its[at_its_matrix]),
+                                .memory_share = share(at_memory, its[at_its_memory]),
+                                .scale_up_share = share(at_scale_up, 0)});
+  }
   out.accelerators.push_back({.accelerator = "*",
                               .architecture = "",
                               .matrix_share = share(at_matrix, 0),

@@ -46,7 +46,7 @@ Result<void> check(const TrainingConditions& c, const Document& document) {
   }
   const auto other = [](const auto& entry) {
     if constexpr (requires { entry.accelerator; }) {
-      return entry.accelerator == "*";
+      return entry.accelerator == "*" && entry.architecture.empty();
     } else {
       return entry.technology == "*";
     }
@@ -65,7 +65,7 @@ const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*) {
       Fields<AcceleratorConditions>("accelerator conditions")
           .required<&AcceleratorConditions::accelerator>("catalog name; \"*\": every other one")
           .optional<&AcceleratorConditions::architecture>(
-              "others of this architecture borrow from here")
+              "its own; beside \"*\": every other one of this architecture")
           .required<&AcceleratorConditions::matrix_share>("of the rate of matrix units alone")
           .required<&AcceleratorConditions::memory_share>(
               "of the bandwidth of memory-bound kernels alone")
@@ -122,14 +122,13 @@ Result<TrainingConditions> load_training_conditions(const Catalog& catalog) {
 
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator) {
-  const AcceleratorConditions* best = nullptr;
-  for (const AcceleratorConditions& a : conditions.accelerators) {
-    if (a.accelerator == accelerator.name) return a;
-    const bool kin = !a.architecture.empty() && a.architecture == accelerator.architecture;
-    if (kin && (best == nullptr || best->accelerator == "*" || a.rows > best->rows)) best = &a;
-    if (a.accelerator == "*" && best == nullptr) best = &a;
-  }
-  return *best;
+  const auto nearness = [&](const AcceleratorConditions& a) {
+    if (a.accelerator == accelerator.name) return 3;
+    if (a.accelerator != "*") return 0;
+    if (a.architecture.empty()) return 1;
+    return a.architecture == accelerator.architecture ? 2 : 0;
+  };
+  return *std::ranges::max_element(conditions.accelerators, {}, nearness);
 }
 
 const NetworkConditions& network_of(const TrainingConditions& conditions,
@@ -231,8 +230,8 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
   const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
   if (a.accelerator != cluster.accelerator.name) {
     out.push_back("no training step was measured on " + cluster.accelerator.name +
-                  ": clocks and bandwidths under load as on " +
-                  (a.accelerator == "*" ? "accelerators on average" : a.accelerator));
+                  ": clocks and bandwidths under load as on accelerators " +
+                  (a.architecture.empty() ? "on average" : "of its architecture on average"));
   } else if (a.rows == 0) {
     out.push_back("no training step was measured on " + cluster.accelerator.name +
                   ": clocks and bandwidths under load as on accelerators on average");

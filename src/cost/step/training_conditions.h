@@ -18,8 +18,9 @@
 //
 // Shares belong to hardware (an accelerator, an architecture, a network technology) or to an
 // attention kernel, never to a source of measurements. `orrery calibrate` fits them to
-// validation/measured and draws each towards the share of all hardware of its kind; hardware
-// without measured steps gets that share. Networks whose messages are handled by the processors of
+// validation/measured and draws each towards the share of its architecture, and these towards that
+// of all hardware of its kind; an accelerator without measured steps gets the former or, where none
+// of its architecture was measured, the latter. Networks whose messages are handled by the processors of
 // hosts and those whose adapters handle them are different kinds. Source, date and errors:
 // catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are permanently
 // slow.
@@ -39,8 +40,8 @@ namespace orrery {
 
 // One accelerator under a training load.
 struct AcceleratorConditions {
-  std::string accelerator;   // catalog name; "*": every other one
-  std::string architecture;  // other accelerators of it use this entry too
+  std::string accelerator;   // catalog name; "*": every other one of the architecture
+  std::string architecture;  // empty beside "*": every other accelerator
   double matrix_share = 1;   // (0, 2]: above 1 where benchmarks were slower than training
   double memory_share = 1;
   double scale_up_share = 1;
@@ -93,12 +94,12 @@ const Fields<NetworkConditions>& fields_of(const NetworkConditions*);
 const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
 
 // Errors: those of read(); shares outside (0, 2]; a gap above 1 ms or a spread above 0.2; no
-// entry for every other accelerator or network ("*").
+// entry for every other accelerator ("*" without an architecture) or network ("*").
 Result<TrainingConditions> read_training_conditions(const Document& document);
 Result<TrainingConditions> load_training_conditions(const Catalog& catalog);
 
-// The entry used for this accelerator: its own, otherwise the one of its architecture with most
-// rows, otherwise "*".
+// The entry used for this accelerator: its own, otherwise that of every other one of its
+// architecture, otherwise that of every other one.
 const AcceleratorConditions& conditions_of(const TrainingConditions& conditions,
                                            const Accelerator& accelerator);
 const NetworkConditions& network_of(const TrainingConditions& conditions, const FabricLevel& level);

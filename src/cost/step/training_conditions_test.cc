@@ -18,6 +18,7 @@ kernel_gap: 2 us
 rank_spread: 0.02
 accelerators:
   - {accelerator: a100-80gb-sxm, architecture: ampere, matrix_share: 0.8, memory_share: 0.9, scale_up_share: 0.7, rows: 10}
+  - {accelerator: "*", architecture: ampere, matrix_share: 0.82, memory_share: 0.92, scale_up_share: 0.75}
   - {accelerator: "*", matrix_share: 0.85, memory_share: 0.95, scale_up_share: 0.75}
 attention:
   - {kernel: flash-2, architecture: ampere, share: 0.7, rows: 10}
@@ -66,7 +67,7 @@ TEST(TrainingConditions, ServeAnAcceleratorByNameThenArchitectureThenAll) {
   const TrainingConditions c = conditions();
   const Catalog& catalog = Catalog::built_in();
   EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a100-80gb-sxm")).matrix_share, 0.8);
-  EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a40")).matrix_share, 0.8);
+  EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "a40")).matrix_share, 0.82);
   EXPECT_EQ(conditions_of(c, *load_accelerator(catalog, "h100-sxm")).matrix_share, 0.85);
   FabricLevel level;
   level.name = "infiniband-ndr";
@@ -145,7 +146,7 @@ TEST(TrainingConditions, SayWhatIsBorrowed) {
   EXPECT_THAT(said("a100-80gb-sxm:8"), testing::IsEmpty());
   EXPECT_THAT(said("a100-40gb-sxm:8"),
               ElementsAre("no training step was measured on a100-40gb-sxm: clocks and bandwidths "
-                          "under load as on a100-80gb-sxm"));
+                          "under load as on accelerators of its architecture on average"));
   EXPECT_THAT(said("mi300x:8"), ElementsAre(HasSubstr("as on accelerators on average")));
 }
 
@@ -157,6 +158,8 @@ TEST(TrainingConditions, RefuseWhatCannotBe) {
   EXPECT_THAT(error(file, "2 us", "2 ms"), HasSubstr("0 to 1 ms"));
   EXPECT_THAT(error(file, "rank_spread: 0.02", "rank_spread: 0.3"), HasSubstr("0 to 0.2"));
   EXPECT_THAT(error(file, "{technology: \"*\"", "{technology: roce"), HasSubstr("one named '*'"));
+  EXPECT_THAT(error(file, "{accelerator: \"*\", matrix", "{accelerator: b, matrix"),
+              HasSubstr("one named '*'"));  // that of an architecture serves no other
 }
 
 TEST(TrainingConditions, OfTheCatalogAreSound) {
