@@ -146,9 +146,9 @@ class Reader {
       : row_(row), convention_(convention) {}
 
   Expressible<RowPlan> read() {
-    for (auto step :
-         {&Reader::known, &Reader::modelled, &Reader::degrees, &Reader::batch, &Reader::pipeline,
-          &Reader::sharding, &Reader::recomputation, &Reader::precision, &Reader::attention}) {
+    for (auto step : {&Reader::known, &Reader::modelled, &Reader::degrees, &Reader::batch,
+                      &Reader::pipeline, &Reader::sharding, &Reader::offloading,
+                      &Reader::recomputation, &Reader::precision, &Reader::attention}) {
       if (auto because = (this->*step)(); !because.empty()) return skip(std::move(because));
     }
     overlap();
@@ -176,9 +176,6 @@ class Reader {
 
   // Techniques outside the model.
   Because modelled() {
-    if (!row_.offload.empty() && row_.offload != "none") {
-      return "offload to host memory (" + row_.offload + ") is not read from measured rows";
-    }
     if (row_.token_drop == "yes") return "dropping tokens of full experts is not modelled";
     if (row_.vocabulary_method == "interlaced") {
       return "interlaced vocabulary layers, which stop all stages at once, are not modelled";
@@ -339,6 +336,24 @@ class Reader {
       std::from_chars(stated.data(), stated.data() + stated.size(), group);
     }
     if (group > 0 && group < replicas) p.shard_group = group;
+    return "";
+  }
+
+  // What lies in the memory of the host.
+  Because offloading() {
+    Plan& p = out_.plan;
+    std::istringstream words(row_.offload);
+    for (std::string word; words >> word;) {
+      if (word == "optimizer") {
+        p.offload_optimizer = Offload::cpu;
+      } else if (word == "parameters") {
+        p.offload_parameters = Offload::cpu;
+      } else if (word == "activations") {
+        p.offload_activations = Offload::cpu;
+      } else if (word != "none") {
+        return "offload of '" + word + "' is not modelled";
+      }
+    }
     return "";
   }
 

@@ -160,6 +160,15 @@ TEST(ScenarioOfRow, MegatronBridgeByRelease) {
   EXPECT_FALSE(plan("megatron-bridge-0138").overlap.expert_batches);
 }
 
+// DeepSpeed with everything it can move in the memory of the host.
+TEST(ScenarioOfRow, OffloadIsRead) {
+  const Plan p = mapped("bigscience-v100-0055").scenario.plan;
+  EXPECT_EQ(p.offload_optimizer, Offload::cpu);
+  EXPECT_EQ(p.offload_parameters, Offload::cpu);
+  EXPECT_EQ(p.offload_activations, Offload::cpu);
+  EXPECT_EQ(mapped("bigscience-v100-0054").scenario.plan.offload_optimizer, Offload::none);
+}
+
 // The kernel column says which softmax; autograd's gradients have 16 bits.
 TEST(ScenarioOfRow, AlephAlphaKernels) {
   const auto rows = read_measured_rows(std::string(ORRERY_SOURCE_DIR) +
@@ -337,8 +346,8 @@ TEST(ScenarioOfRow, EveryReasonNamesWhatIsNotModelled) {
             "one transformer layer timed alone, not a training step");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.schedule = "pipemare"; })),
             "schedule pipemare is not modelled");
-  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.offload = "activations"; })),
-            "offload to host memory (activations) is not read from measured rows");
+  EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.offload = "optimizer expert_fc1"; })),
+            "offload of 'expert_fc1' is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.token_drop = "yes"; })),
             "dropping tokens of full experts is not modelled");
   EXPECT_EQ(reason(changed(base, [](MeasuredRow& r) { r.vocabulary_method = "interlaced"; })),
