@@ -20,6 +20,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
   const Category category = category_of(op.op_class);
   // Before the first layer nothing is trained, so nothing asks for a gradient.
   if (op.frozen && op.op_class == OperatorClass::embedding) return;
+  out.launch_as_graph(in_graph(op));
   if (runs_products(op)) out.launch_module();
   if (hands_on(op)) {
     carry_states(out, op, category, Direction::backward);
@@ -27,6 +28,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
   }
   switch (op.kind) {
     case OperatorKind::gemm:
+      if (op.name == "router") route(out, op, Phase::input_gradient, category);
       if (part == Part::both && has_weight_gradient(op)) {
         backward_product(out, op, category);
       } else {
@@ -34,12 +36,11 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
       }
       return;
     case OperatorKind::grouped_gemm: {
-      const double groups = std::max(1.0, extent(op.groups));
       const double m = rows_of_expert(op);
       cast(out, op, extent(op.m) * extent(op.n), category);
-      out.compute(op.name, category, product(op, m, extent(op.k), extent(op.n), groups));
+      expert_product(out, op, category, product(op, m, extent(op.k), extent(op.n), experts_of(op)));
       if (part == Part::both && has_weight_gradient(op)) {
-        out.compute(op.name, category, weight_gradient(op));
+        expert_product(out, op, category, weight_gradient(op));
         accumulate(out, op);
       }
       return;

@@ -4,6 +4,7 @@
 
 #include "lower/block_lowering.h"
 #include "lower/cost_context.h"
+#include "lower/expert_launches.h"
 #include "lower/sequence_tiles.h"
 
 namespace orrery {
@@ -13,8 +14,9 @@ namespace {
 //
 // The host queues kernels ahead of the device, so that a pass it launches faster than the device
 // works gives it a lead for the next: the two together take max(device, host). The wait is booked
-// on the pass that falls behind. Where the host waits for the device between passes there is no
-// lead.
+// on the pass that falls behind. Where the host waits for the device between passes, or in every
+// forward for the counts of experts, there is no lead; passes of two microbatches that run side by
+// side share the one wait.
 struct Idle {
   Picoseconds forward, backward;
 };
@@ -74,7 +76,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   out.forward = lowering.forward();
   if (trains) out.backward = lowering.backward(recompute, Part::both);
   const SoftwareProfile& software = setting.costs.software;
-  const bool no_lead = setting.plan.pp > 1 && software.host.waits != HostWaits::never;
+  const bool paired = setting.plan.overlap.expert_batches && setting.layout.ep.size > 1;
+  const bool no_lead = (setting.plan.pp > 1 && software.host.waits != HostWaits::never) ||
+                       (reads_counts(block, setting) && !paired);
   Surroundings around = beside_each_other(out.forward, out.backward, setting);
   if (setting.plan.overlap.expert_batches) {
     out.forward = lowering.forward(around.forward);

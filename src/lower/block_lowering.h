@@ -21,6 +21,7 @@
 #include "lower/block_cost.h"
 #include "lower/dimension_switch.h"
 #include "lower/expert_exchange.h"
+#include "lower/expert_launches.h"
 #include "lower/head_exchange.h"
 #include "lower/operator_work.h"
 #include "lower/product_format.h"
@@ -103,6 +104,9 @@ class BlockLowering {
       out.wait_for(gathered);
       out.slowed_compute(products[i]->name, category_of(products[i]->op_class),
                          weight_gradient(*products[i]), time(beside));
+      if (products[i]->kind == OperatorKind::grouped_gemm) {
+        out.launch(product_launches(s_.costs.software, experts_of(*products[i])) - 1, 0);
+      }
       accumulate(out, *products[i]);
       gathered = next;
     }
@@ -181,8 +185,10 @@ class BlockLowering {
   void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
     const Bytes narrow = element_size(format_of(op));
     if (narrow >= element()) return;
+    const bool grouped = op.kind == OperatorKind::grouped_gemm;
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
-                memory_bound((element() + 2 * narrow) * elements));
+                Activity(memory_bound((element() + 2 * narrow) * elements)),
+                grouped ? cast_launches(s_.costs.software, format_of(op), experts_of(op)) : 1);
   }
   // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
@@ -330,6 +336,7 @@ class BlockLowering {
 
   void forward(PassBuilder& out, std::size_t index, bool again) {
     const Operator& op = block_.operators[index];
+    out.launch_as_graph(in_graph(op));
     const Category category = again ? Category::recompute : category_of(op.op_class);
     if (runs_products(op)) out.launch_module();
     if (op.boundary == Boundary::pooled) receive_pooled(out);
@@ -346,14 +353,13 @@ class BlockLowering {
     switch (op.kind) {
       case OperatorKind::gemm:
         forward_product(out, op, category);
+        if (op.name == "router") route(out, op, Phase::forward, category);
         return;
-      case OperatorKind::grouped_gemm: {
-        const double groups = std::max(1.0, extent(op.groups));
+      case OperatorKind::grouped_gemm:
         cast(out, op, extent(op.m) * extent(op.k), category);
-        out.compute(op.name, category,
-                    product(op, rows_of_expert(op), extent(op.n), extent(op.k), groups));
+        expert_product(out, op, category,
+                       product(op, rows_of_expert(op), extent(op.n), extent(op.k), experts_of(op)));
         return;
-      }
       case OperatorKind::batched_gemm:
         out.compute(op.name, category, batched_product(op));
         return;
@@ -362,6 +368,7 @@ class BlockLowering {
         return;
       case OperatorKind::elementwise:
         if (op.boundary == Boundary::dispatch) {
+          count_tokens(out, category);
           permute(out, op, category, Direction::forward);
           exchange_tokens(out, op, Way::tokens_out, [&] {
             for (std::size_t i = 0; i < block_.operators.size(); ++i) {
@@ -481,6 +488,17 @@ class BlockLowering {
                              .payload = payload * s_.binding.etp}));
     }
   }
+
+  // Of what experts launch besides their products (lower/block_experts.cc).
+  [[nodiscard]] double experts_of(const Operator& op) const {
+    return std::max(1.0, extent(op.groups));
+  }
+  [[nodiscard]] bool in_graph(GraphModule module) const;
+  [[nodiscard]] bool in_graph(const Operator& op) const;
+  void expert_product(PassBuilder& out, const Operator& op, Category category,
+                      const Kernel& kernel) const;
+  void route(PassBuilder& out, const Operator& op, Phase phase, Category category) const;
+  void count_tokens(PassBuilder& out, Category category) const;
 
   // Rows of one expert's product. Kernels fill them up to a multiple; since the number of rows is
   // arbitrary, that adds half a multiple on average.

@@ -30,7 +30,7 @@
 //   behind them          1 + 1/k             1 + 1/k
 //
 // and of the rows only the tokens are kept, which the router keeps anyway (lower/block_memory.h).
-// Not modelled: padding of each expert's rows, synchronising calls of the host that read counts.
+// Not modelled: padding of each expert's rows. What counts tokens: lower/expert_launches.h.
 #pragma once
 
 #include <string_view>

@@ -33,7 +33,7 @@ NodeIndex PassBuilder::add(NodeKind kind, std::string_view name, Category catego
 
 void PassBuilder::compute(std::string_view name, Category category, const Activity& activity,
                           int launches) {
-  kernels_ += launches;
+  launch(launches, 0);
   last_time_ = round_to_picoseconds(price(activity, groups_, costs_));
   if (waits()) under_way_[half_] = Picoseconds(0);
   last_ = add(NodeKind::kernel, name, category, StepStream::compute, last_time_,
@@ -43,6 +43,20 @@ void PassBuilder::compute(std::string_view name, Category category, const Activi
   if (beside <= Picoseconds(0)) return;
   lose(beside, compute_share_lost_);
   beside -= std::min(beside, last_time_);
+}
+
+void PassBuilder::launch_as_graph(bool graph) {
+  if (graph && !graph_) {
+    ++modules_;
+    ++kernels_;
+  }
+  graph_ = graph;
+}
+
+void PassBuilder::launch(int kernels, int collectives) {
+  if (graph_) return;
+  kernels_ += kernels;
+  collectives_ += collectives;
 }
 
 void PassBuilder::lose(Picoseconds transfer_time, double share_lost) {
@@ -61,7 +75,7 @@ std::optional<NodeIndex> PassBuilder::transfer(std::string_view name, StepStream
   if (std::ranges::find(carried_, ordinal, &Carried::ordinal) != carried_.end()) {
     return std::nullopt;
   }
-  ++collectives_;
+  launch(0, 1);
   // What the next kernel waits for, this waits for too.
   std::vector<NodeIndex> after = waits_[half_];
   if (last_) after.push_back(*last_);

@@ -10,7 +10,8 @@
 //
 //   host = kernels * c_kernel + modules * c_product + collectives * c_collective     (s)
 //
-// or one launch if a graph holds them (plan/software.h, HostCosts). It runs ahead of the device; a
+// or one launch if a graph holds them (plan/software.h, HostCosts); a graph of some of them costs as
+// much as a module with one kernel. It runs ahead of the device; a
 // pass in which the device must wait for it is finished with that idle time behind its last kernel.
 #pragma once
 
@@ -81,7 +82,11 @@ class PassBuilder {
   [[nodiscard]] const std::vector<Carried>& carried() const { return carried_; }
 
   // A module of the framework whose kernels follow.
-  void launch_module() { ++modules_; }
+  void launch_module() { modules_ += graph_ ? 0 : 1; }
+  // Whether what follows is launched as one graph, up to the next call that says otherwise.
+  void launch_as_graph(bool graph);
+  // What the host launches beside what holds the streams for long.
+  void launch(int kernels, int collectives);
 
   // A transfer that starts when the last kernel has ended (or at once) and runs beside what
   // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
@@ -109,6 +114,7 @@ class PassBuilder {
   const CostContext& costs_;
   std::span<const Group> groups_;
   int kernels_ = 0, modules_ = 0, collectives_ = 0;
+  bool graph_ = false;
   GraphBuilder builder_{step_categories()};
   std::array<std::vector<NodeIndex>, 2> waits_;  // of each half
   std::array<Picoseconds, 2> under_way_;         // transfers of it that nothing has waited for

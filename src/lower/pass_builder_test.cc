@@ -28,6 +28,21 @@ const CostContext& costs() {
 
 double microseconds(Picoseconds t) { return t.count() * 1e-6; }
 
+TEST(PassBuilder, AGraphCostsTheHostAModuleWithOneKernel) {
+  PassBuilder out(0, costs(), {});
+  out.launch_as_graph(true);
+  out.launch_module();
+  out.compute("in the graph", Category::router, StatedTime{10_us}, 7);
+  out.launch_as_graph(true);  // the same one
+  out.compute("in it too", Category::router, StatedTime{10_us}, 7);
+  out.launch_as_graph(false);
+  out.compute("behind", Category::experts, StatedTime{10_us}, 4);
+  out.launch(1, 2);
+  const BlockPass pass = out.finish();
+  EXPECT_DOUBLE_EQ(microseconds(pass.time), 30);
+  EXPECT_DOUBLE_EQ(microseconds(pass.host), (2 + 3) + 4 * 2 + 2 + 2 * 5);
+}
+
 TEST(PassBuilder, ATransferRunsBesideWhatDoesNotWaitForIt) {
   PassBuilder out(0, costs(), {});
   out.compute("first", Category::feed_forward, StatedTime{10_us}, 1);

@@ -21,6 +21,7 @@
 #include "measured/measured_row.h"
 #include "model/transformer/architecture.h"
 #include "plan/plan.h"
+#include "plan/software.h"
 
 namespace orrery {
 
@@ -53,7 +54,7 @@ struct RunConvention {
   std::string framework;                               // empty: none that is known
   std::string software = std::string(kUsualSoftware);  // entry of catalog/software
   bool dropout = false;
-  bool fused_loss = false;  // cross-entropy is one kernel, whatever the profile says
+  std::optional<Kernels> cross_entropy, router;  // whatever the profile says
   std::int64_t zero = 1;
   bool sequence_parallel = true;  // where tensor parallelism is
   std::string link;               // text for network_link(), per node; empty: the usual network

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -356,6 +357,18 @@ struct RowSoftware {
   std::vector<std::string> assumed;
 };
 
+// Modules of Megatron-LM's cuda_graph_scope that a layer of experts has.
+std::vector<GraphModule> graphs_of_row(const MeasuredRow& row) {
+  std::vector<GraphModule> out;
+  std::istringstream words(row.cuda_graphs);
+  for (std::string word; words >> word;) {
+    if (word == "attn") out.push_back(GraphModule::attention);
+    if (word == "moe_router") out.push_back(GraphModule::router);
+    if (word == "moe_preprocess") out.push_back(GraphModule::counting);
+  }
+  return out;
+}
+
 Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConvention& convention,
                                          const Catalog& catalog) {
   auto profile = load_software(catalog, convention.software);
@@ -369,9 +382,10 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
   if (row.compile == "off") software.host.launches = LaunchPath::each;
   if (row.compile == "on") software.host.launches = LaunchPath::compiled;
   if (row.cuda_graphs == "full_iteration") software.host.launches = LaunchPath::graphs;
-  if (row.cross_entropy == "fused" || convention.fused_loss) {
-    software.cross_entropy = Kernels::fused;
-  }
+  software.cross_entropy = convention.cross_entropy.value_or(software.cross_entropy);
+  if (row.cross_entropy == "fused") software.cross_entropy = Kernels::fused;
+  software.router = convention.router.value_or(software.router);
+  software.host.graph_modules = graphs_of_row(row);
   return out;
 }
 

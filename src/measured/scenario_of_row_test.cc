@@ -160,6 +160,20 @@ TEST(ScenarioOfRow, MegatronBridgeByRelease) {
   EXPECT_FALSE(plan("megatron-bridge-0138").overlap.expert_batches);
 }
 
+// What experts launch, by what the recipe of a release captured and fused.
+TEST(ScenarioOfRow, LaunchesOfExpertsByRelease) {
+  const auto software = [](const char* id) { return mapped(id).scenario.software; };
+  const std::vector<GraphModule> parts = {GraphModule::attention, GraphModule::router,
+                                          GraphModule::counting};
+  EXPECT_EQ(software("megatron-bridge-0138").host.graph_modules, parts);        // GB200, 26.04
+  EXPECT_THAT(software("megatron-bridge-0139").host.graph_modules, IsEmpty());  // B300
+  EXPECT_EQ(software("megatron-bridge-0051").host.launches, LaunchPath::graphs);
+  EXPECT_EQ(software("megatron-bridge-0139").router, Kernels::fused);
+  EXPECT_EQ(software("megatron-moe-modelzoo-0001").router, Kernels::eager);  // May 2025
+  EXPECT_EQ(software("megatron-moe-modelzoo-0001").cross_entropy, Kernels::eager);
+  EXPECT_EQ(software("simumax-b200-0005").cross_entropy, Kernels::fused);
+}
+
 // DeepSpeed with everything it can move in the memory of the host.
 TEST(ScenarioOfRow, OffloadIsRead) {
   const Plan p = mapped("bigscience-v100-0055").scenario.plan;

@@ -11,7 +11,13 @@ const Fields<HostCosts>& fields_of(const HostCosts*) {
           .optional<&HostCosts::kernel>("host time to dispatch and launch one kernel")
           .optional<&HostCosts::product>("host time of a matrix product beyond that")
           .optional<&HostCosts::collective>("host time of a collective")
-          .optional<&HostCosts::waits>("for what the host waits until the device is done");
+          .optional<&HostCosts::waits>("for what the host waits until the device is done")
+          .optional<&HostCosts::expert_products>(
+              "products of a rank's experts: a launch each, or together")
+          .optional<&HostCosts::reads_counts>(
+              "the host reads back how many tokens each expert gets")
+          .optional<&HostCosts::graph_modules>(
+              "parts of layers of experts that are launched as graphs");
   return kTable;
 }
 
@@ -23,6 +29,7 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional<&SoftwareProfile::norm>("RMSNorm: one kernel or a chain")
           .optional<&SoftwareProfile::activation>("gate, product and bias")
           .optional<&SoftwareProfile::rotary>("rotary position embedding")
+          .optional<&SoftwareProfile::router>("softmax, top-k and balancing loss of the router")
           .optional<&SoftwareProfile::residual>("bias, dropout and sum")
           .optional<&SoftwareProfile::cross_entropy>("loss over the vocabulary")
           .optional<&SoftwareProfile::convolution>(

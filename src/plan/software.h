@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "catalog/catalog.h"
 #include "cost/memory/memory_facts.h"
@@ -81,12 +82,24 @@ enum class LaunchPath {
 // attention, so that the device stands still until the host has launched it.
 enum class HostWaits { never, transfers, transfers_and_attention };
 
+// Products of the experts that a rank holds: a launch each, or one for all.
+enum class ExpertProducts { each, together };
+
+// Parts of a layer of experts whose kernels a graph of their own launches: attention with its norm;
+// router with its norm; what counts the tokens of every expert.
+enum class GraphModule { attention, router, counting };
+
 struct HostCosts {
   LaunchPath launches = LaunchPath::each;
   Seconds kernel{9e-6};       // of the host, to dispatch one operator and launch its kernel
-  Seconds product{30e-6};     // of a matrix product more: module, autograd node, casts
+  Seconds product{105e-6};    // of a matrix product more: module, autograd node, casts
   Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
   HostWaits waits = HostWaits::never;
+  ExpertProducts expert_products = ExpertProducts::each;
+  // How many tokens each expert gets is read back before they are sent, so that the host cannot run
+  // ahead of the device from one layer of experts to the next.
+  bool reads_counts = true;
+  std::vector<GraphModule> graph_modules;  // of launches: each
   bool operator==(const HostCosts&) const = default;
 };
 const Fields<HostCosts>& fields_of(const HostCosts*);
@@ -98,6 +111,7 @@ struct SoftwareProfile {
   Kernels norm = Kernels::fused;        // eager: RMSNorm as a chain of casts and products
   Kernels activation = Kernels::fused;  // eager: gate, product and bias apart
   Kernels rotary = Kernels::fused;
+  Kernels router = Kernels::eager;         // softmax, top-k, map and balancing loss of the router
   Kernels residual = Kernels::fused;       // eager: dropout apart from bias and sum
   Kernels cross_entropy = Kernels::fused;  // eager: fp32 copies of the logits, Megatron's own chain
   // eager: biases of convolutions are added by a kernel of their own, and images are copied between

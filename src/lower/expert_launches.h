@@ -1,0 +1,56 @@
+// What the host launches for a layer of experts besides what moves its tokens.
+//
+//                            kernels            passes over (tokens x experts)
+//                            forward backward   forward backward
+//   routing, eager           18      10         22      16      see below
+//   routing, fused           6       4          8       8       top-k with softmax, score and
+//                                                               balancing loss: a kernel each
+//   counting, all_to_all     15                                 and a gather of the counts and an
+//                                                               exchange of probabilities
+//   counting, deduplicated   6
+//   counting, one rank       5
+//   a product of n experts   n, or 1 where one kernel takes all
+//   a cast of n operands     n where blocks of few elements have scales of their own, or 1
+//
+// Eager routing: top-k (2), softmax and cast (2), a map of the chosen experts with their
+// probabilities and one without (7); of the balancing loss softmax, three sums, products and the
+// running sum that is logged (7). Backward: of both softmaxes, of what they were scattered and
+// picked with, and the sum of both ways. Counting: sums of the map over tokens and ranks (7), copies
+// to the host (5) and rows of the permutation (3), which the backward keeps.
+//
+// Source: NVIDIA/Megatron-LM 1e057005 megatron/core/transformer/moe/moe_utils.py:491 to 578
+// (topk_softmax_with_capacity) and :30 to 77 (switch_load_balancing_loss_func), router.py;
+// token_dispatcher.py of core_v0.12.0, :400 to 475 (preprocess) and :671 to 710 (copies to the
+// host); core_v0.15.0 moe_utils.py (fused_topk_with_score_function and two more);
+// NVIDIA/TransformerEngine v2.9 common/gemm/cublaslt_gemm.cu:941 (a product for each expert, on four
+// streams) and pytorch/csrc/extensions/cast.cpp:119 to 148 (one kernel casts all operands with one
+// scale each, otherwise each has its own).
+// Not modelled: what products in several streams hide of each other's ends; dropped tokens.
+#pragma once
+
+#include "lower/block_cost.h"
+#include "lower/operator_work.h"
+#include "plan/plan.h"
+#include "plan/software.h"
+#include "units/number_format.h"
+
+namespace orrery {
+
+// Of the router behind its product, or before the gradient of it.
+OperatorWork routing_work(Phase phase, const SoftwareProfile& software);
+
+// Kernels that count the tokens of every expert before they are sent to other ranks.
+int counting_kernels(ExpertDispatch dispatch, int ranks);
+// Small collectives around the exchange of tokens.
+int counting_collectives(ExpertDispatch dispatch, int ranks);
+
+bool has_experts(const Block& block);
+
+// Whether the host waits in every forward of the block for the counts of its experts.
+bool reads_counts(const Block& block, const BlockSetting& setting);
+
+// Launches of one product, and of the cast of one operand, of so many experts.
+int product_launches(const SoftwareProfile& software, double experts);
+int cast_launches(const SoftwareProfile& software, NumberFormat format, double experts);
+
+}  // namespace orrery
