@@ -4,7 +4,9 @@
 
 #include "lower/block_lowering.h"
 #include "lower/cost_context.h"
+#include "lower/expert_exchange.h"
 #include "lower/expert_launches.h"
+#include "lower/price.h"
 #include "lower/sequence_tiles.h"
 
 namespace orrery {
@@ -34,35 +36,77 @@ Idle idle(const BlockPass& forward, const BlockPass& backward, bool no_lead) {
 }
 
 // What a forward and a backward of different microbatches hide of each other's exchanges when they
-// run side by side (lower/paired_pass.h), block by block:
+// run side by side, block by block. Exchanges follow each other on one stream, computing on another:
 //
-//   hidden = min(x_F, c_B) in the forward, min(x_B, c_F) in the backward
+//   exchanges   gradients out | tokens out, gradients back   | tokens back
+//   computing   F attention   | B experts, then F experts    | B attention
 //
-// c: what a pass computes, x: its exposed exchanges. Each keeps what is not hidden, and loses to
-// the other's what interference takes, at most what that hides. The first and last passes of a step
-// have no partner; they are priced like the others. The additional microbatch that is held in
-// memory is not counted.
+//   hidden = min(x, c) of each of the three
+//
+// c: what a part of a pass computes (experts, and all else), x: its exposed exchanges. Each pass
+// keeps what is not hidden, and loses to the other's what interference takes, at most what that
+// hides. The first and last passes of a step have no partner; they are priced like the others. The
+// additional microbatch that is held in memory is not counted. Source: NVIDIA/Megatron-LM
+// core_v0.15.0 megatron/core/models/common/model_chunk_schedule_plan.py:181
+// (TransformerLayerSchedulePlan.run). DualPipe pairs whole stages: lower/paired_pass.h.
 struct Surroundings {
   PassSurroundings forward, backward;
 };
+
+bool runs_beside_another(const BlockSetting& setting) {
+  return setting.plan.overlap.expert_batches && setting.layout.ep.size > 1;
+}
+
+// The part of a pass's exchanges that goes `way`, of two.
+double share_of(Way way, Way other, const Block& block, const BlockSetting& setting) {
+  const auto time = [&](Way w) {
+    const bool dispatch = w == Way::tokens_out || w == Way::gradients_back;
+    Seconds sum;
+    for (const Operator& op : block.operators) {
+      if (op.boundary != (dispatch ? Boundary::dispatch : Boundary::combine)) continue;
+      for (const Communication& c : token_communications(block, op, setting, w)) {
+        sum += price(c, setting.layout.groups, setting.costs);
+      }
+    }
+    return sum;
+  };
+  const Seconds both = time(way) + time(other);
+  return both > Seconds(0) ? time(way) / both : 0;
+}
+
 Surroundings beside_each_other(const BlockPass& forward, const BlockPass& backward,
-                               const BlockSetting& setting) {
+                               const Block& block, const BlockSetting& setting) {
   Surroundings out;
-  if (!setting.plan.overlap.expert_batches || setting.layout.ep.size <= 1) return out;
+  if (!runs_beside_another(setting)) return out;
   constexpr Bytes kExchange{32 * 1024 * 1024};  // chooses the algorithm
   const double lost =
       setting.costs.interference(CollectiveKind::all_to_all, kExchange, setting.layout.ep)
           .compute_share;
-  const auto meet = [lost](const BlockPass& own, const BlockPass& other, PassSurroundings& around,
-                           PassSurroundings& other_around) {
-    const Picoseconds exposed = own.breakdown[Category::exposed_ep];
-    if (!(exposed > Picoseconds(0))) return;
-    const Picoseconds hidden = std::min(exposed, other.computing());
-    around.exchange_share = 1 - hidden.count() / exposed.count();
-    other_around.slowed = std::min(hidden, contention(other.computing(), hidden, lost));
+  const auto experts = [](const BlockPass& pass) {
+    return pass.breakdown[Category::experts].seconds();
   };
-  meet(forward, backward, out.forward, out.backward);
-  meet(backward, forward, out.backward, out.forward);
+  const auto exchanged = [](const BlockPass& pass) {
+    return pass.breakdown[Category::exposed_ep].seconds();
+  };
+  const Seconds tokens_out =
+      exchanged(forward) * share_of(Way::tokens_out, Way::tokens_back, block, setting);
+  const Seconds gradients_back =
+      exchanged(backward) * share_of(Way::gradients_back, Way::gradients_out, block, setting);
+  const Seconds between = tokens_out + gradients_back;
+  const double hidden_between =
+      between > Seconds(0) ? std::min(1.0, (experts(forward) + experts(backward)) / between) : 0;
+  const auto meet = [&](const BlockPass& own, Seconds own_between, const BlockPass& other,
+                        PassSurroundings& around, PassSurroundings& other_around) {
+    const Seconds exposed = exchanged(own);
+    if (!(exposed > Seconds(0))) return;
+    const Seconds beside = other.computing().seconds() - experts(other);
+    const Seconds hidden = std::min(exposed - own_between, beside) + own_between * hidden_between;
+    around.exchange_share = 1 - hidden / exposed;
+    const Picoseconds most = round_to_picoseconds(hidden);
+    other_around.slowed = std::min(most, contention(other.computing(), most, lost));
+  };
+  meet(forward, tokens_out, backward, out.forward, out.backward);
+  meet(backward, gradients_back, forward, out.backward, out.forward);
   return out;
 }
 
@@ -76,10 +120,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   out.forward = lowering.forward();
   if (trains) out.backward = lowering.backward(recompute, Part::both);
   const SoftwareProfile& software = setting.costs.software;
-  const bool paired = setting.plan.overlap.expert_batches && setting.layout.ep.size > 1;
   const bool no_lead = (setting.plan.pp > 1 && software.host.waits != HostWaits::never) ||
-                       (reads_counts(block, setting) && !paired);
-  Surroundings around = beside_each_other(out.forward, out.backward, setting);
+                       (reads_counts(block, setting) && !runs_beside_another(setting));
+  Surroundings around = beside_each_other(out.forward, out.backward, block, setting);
   if (setting.plan.overlap.expert_batches) {
     out.forward = lowering.forward(around.forward);
     out.backward = lowering.backward(recompute, Part::both, around.backward);

@@ -181,6 +181,30 @@ TEST(Host, ReadingALengthBackStopsTheDeviceInEveryForward) {
   EXPECT_NEAR((stopped.backward.time - plain.backward.time).seconds() / wait, 1, 1e-6);
 }
 
+// What comes back from experts, half of what a forward exchanges, runs beside the attention of a
+// backward and nothing else; likewise the gradients that go out beside the attention of a forward.
+TEST(ExpertBatches, HideWhatComesBackBesideAttentionOnly) {
+  const auto experts = [](const char* plan) {
+    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:64", plan, 4096);
+    return p.costs(Backward::fused).blocks.back();
+  };
+  const BlockCost alone = experts("ep=64");
+  const BlockCost paired = experts("ep=64,overlap.expert_batches=on");
+  const auto exposed = [](const BlockPass& pass) {
+    return pass.breakdown[Category::exposed_ep].seconds();
+  };
+  const auto attention = [](const BlockPass& pass) {
+    return (pass.computing() - pass.breakdown[Category::experts]).seconds();
+  };
+  ASSERT_GT(exposed(alone.forward) / 2, attention(alone.backward));
+  EXPECT_GE(exposed(paired.forward),
+            exposed(alone.forward) / 2 - attention(alone.backward) - Seconds(1e-9));
+  EXPECT_GE(exposed(paired.backward),
+            exposed(alone.backward) / 2 - attention(alone.forward) - Seconds(1e-9));
+  EXPECT_LT(exposed(paired.forward), exposed(alone.forward));
+  EXPECT_LT(paired.forward.time + paired.backward.time, alone.forward.time + alone.backward.time);
+}
+
 TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
   Priced p(small_model("llama-3-8b", 4), "h100-sxm:8", "tp=2", 2048);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].weight_gradient.time, Picoseconds(0));
