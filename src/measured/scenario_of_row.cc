@@ -379,6 +379,7 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
   if (row.norm_kernel == "fused") software.norm = Kernels::fused;
   if (row.norm_kernel == "unfused") software.norm = Kernels::eager;
   if (row.softmax_kernel == "unfused") software.softmax = Kernels::eager;
+  software.host.launches = convention.launches.value_or(software.host.launches);
   if (row.compile == "off") software.host.launches = LaunchPath::each;
   if (row.compile == "on") software.host.launches = LaunchPath::compiled;
   if (row.cuda_graphs == "full_iteration") software.host.launches = LaunchPath::graphs;

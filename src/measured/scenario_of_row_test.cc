@@ -172,6 +172,8 @@ TEST(ScenarioOfRow, LaunchesOfExpertsByRelease) {
   EXPECT_EQ(software("megatron-moe-modelzoo-0001").router, Kernels::eager);  // May 2025
   EXPECT_EQ(software("megatron-moe-modelzoo-0001").cross_entropy, Kernels::eager);
   EXPECT_EQ(software("simumax-b200-0005").cross_entropy, Kernels::fused);
+  EXPECT_EQ(software("mlperf-0077").host.launches, LaunchPath::graphs);  // v5.0, adapters
+  EXPECT_EQ(software("mlperf-0053").host.launches, LaunchPath::each);    // v4.1
 }
 
 // DeepSpeed with everything it can move in the memory of the host.
