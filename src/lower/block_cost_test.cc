@@ -98,7 +98,9 @@ TEST(SelectiveRecomputation, MoreModulesNeverRunFaster) {
     for (unsigned bits = 1; bits < by_bits.size(); ++bits) {
       const auto check = [&](const BlockCost& some, const BlockCost& plain,
                              const BlockCost& whole) {
-        ASSERT_EQ(some.forward.time, plain.forward.time);
+        // But for the host, whose lead a longer backward spares.
+        ASSERT_EQ(some.forward.time - some.forward.breakdown[Category::host],
+                  plain.forward.time - plain.forward.breakdown[Category::host]);
         ASSERT_LE(some.recomputed, whole.recomputed);
         // What is done again is on its own line, its exchanges on theirs; all else is as before.
         ASSERT_EQ(kernels(some.backward) - some.backward.breakdown[Category::recompute],

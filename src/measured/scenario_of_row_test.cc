@@ -182,7 +182,7 @@ TEST(ScenarioOfRow, OffloadIsRead) {
   EXPECT_EQ(p.offload_optimizer, Offload::cpu);
   EXPECT_EQ(p.offload_parameters, Offload::cpu);
   EXPECT_EQ(p.offload_activations, Offload::cpu);
-  EXPECT_EQ(mapped("bigscience-v100-0054").scenario.plan.offload_optimizer, Offload::none);
+  EXPECT_EQ(mapped("bigscience-v100-0013").scenario.plan.offload_optimizer, Offload::none);
 }
 
 // The kernel column says which softmax; autograd's gradients have 16 bits.
