@@ -81,6 +81,19 @@ TEST(TrainingConditions, ServeAnAcceleratorByNameThenArchitectureThenAll) {
   EXPECT_EQ(network_of(c, level).share, 0.5);
 }
 
+// What is known of measured accelerators serves every other one of their architecture.
+TEST(TrainingConditions, OfTheCatalogServeEveryMeasuredArchitecture) {
+  const TrainingConditions c = *load_training_conditions(Catalog::built_in());
+  for (const AcceleratorConditions& a : c.accelerators) {
+    if (a.rows == 0) continue;
+    Accelerator other;
+    other.name = "not measured";
+    other.architecture = a.architecture;
+    EXPECT_EQ(conditions_of(c, other).architecture, a.architecture) << a.accelerator;
+    EXPECT_NEAR(conditions_of(c, other).matrix_share / a.matrix_share, 1, 0.15) << a.accelerator;
+  }
+}
+
 TEST(TrainingConditions, KnowNetworksThatHostsCarry) {
   const TrainingConditions c = conditions();
   const auto share = [&](const char* name) {
