@@ -10,7 +10,7 @@
 #include "model/family.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 
 namespace orrery::cli {
 namespace {

@@ -21,12 +21,7 @@
 #include "numerics/vector_codec.h"
 #include "parallel/parallel_for.h"
 #include "progress.h"
-#include "report/numerics/adam_report.h"
-#include "report/numerics/checkpoint_report.h"
-#include "report/numerics/deviation_report.h"
-#include "report/numerics/numerics_html.h"
-#include "report/numerics/training_report.h"
-#include "report/numerics/vector_report.h"
+#include "report/numerics/numerics_report.h"
 #include "units/quantity_text.h"
 
 namespace orrery::cli {

@@ -7,7 +7,7 @@
 #include "model/transformer/transformer.h"
 #include "outcome/parsed_number.h"
 #include "plan/completed_plan.h"
-#include "report/plans/python_kernels.h"
+#include "report/plans/python_functions.h"
 
 namespace orrery::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "report/plans/across_sites_text.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/plans_json.h"
-#include "report/plans/python_judge.h"
+#include "report/plans/python_functions.h"
 #include "report/plans/search_text.h"
 #include "report_files.h"
 #include "search/across_sites.h"

@@ -14,7 +14,6 @@
 #include "plan/plan_rules.h"
 #include "question.h"
 #include "report/plans/table_placement_report.h"
-#include "report/plans/tower_report.h"
 
 namespace orrery::cli {
 

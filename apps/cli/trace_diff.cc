@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compare/difference.h"
-#include "compare/earlier_work.h"
+#include "compare/step_work.h"
 #include "compare/work_profile.h"
 #include "estimate/estimate.h"
 #include "estimate/forward_pass.h"

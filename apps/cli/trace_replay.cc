@@ -13,7 +13,6 @@
 #include "replay/graph_replay.h"
 #include "replay/operation_replay.h"
 #include "replay/replay.h"
-#include "report/traces/graph_replay_report.h"
 #include "report/traces/replay_report.h"
 #include "trace.h"
 #include "trace/graph_file/graph_file.h"

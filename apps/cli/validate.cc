@@ -10,7 +10,6 @@
 #include "plan/software.h"
 #include "report/drawing/png.h"
 #include "report/drawing/scatter_svg.h"
-#include "report/validation/claims_report.h"
 #include "report/validation/validation_report.h"
 #include "validate/claims.h"
 #include "validate/judgement.h"

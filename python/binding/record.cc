@@ -9,7 +9,7 @@
 
 #include "failure.h"
 #include "outcome/nearest_name.h"
-#include "report/answer_classes.h"
+#include "report/documents.h"
 
 namespace py = pybind11;
 

@@ -22,7 +22,6 @@
 #include "replay/seen_run.h"
 #include "report/traces/analysis_report.h"
 #include "report/traces/difference_report.h"
-#include "report/traces/graph_replay_report.h"
 #include "report/traces/replay_report.h"
 #include "report/traces/whatif_report.h"
 #include "session.h"

@@ -17,7 +17,7 @@
 #include "estimate/kept_prices.h"
 #include "estimate/spec.h"
 #include "estimate/uncertainty.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 
 namespace orrery::python {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trace/kernel_class.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 namespace {
@@ -133,6 +134,16 @@ StepWork work_of(Category category) {
       return StepWork::idle;
   }
   return StepWork::idle;
+}
+
+bool has_no_launch(const ProfileLine& line) {
+  return line.kernels.size() == 1 && line.kernels.begin()->first == line.name;
+}
+
+bool unlaunched_is_earlier(std::span<const RecordedTrace> run) {
+  return std::all_of(run.begin(), run.end(), [](const RecordedTrace& trace) {
+    return unlaunched_is_earlier(trace, launch_links(trace));
+  });
 }
 
 }  // namespace orrery

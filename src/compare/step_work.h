@@ -31,6 +31,7 @@
 #include "compare/step_profile.h"
 #include "lower/step_category.h"
 #include "outcome/enum_names.h"
+#include "trace/recorded_trace.h"
 
 namespace orrery {
 
@@ -62,5 +63,15 @@ AttentionScores attention_scores(const StepProfile& recorded);
 // Of the time that a line owns, with waiting separate.
 StepWork work_of(const ProfileLine& line, AttentionScores scores);
 StepWork work_of(Category category);
+
+// Work at the start of a recording that was launched before the recording began: a device that is
+// behind its host still runs the pass before. A prediction of the recorded steps does not contain
+// it.
+
+// Whether no launch of the line's work is recorded: it is named after its kernel.
+bool has_no_launch(const ProfileLine& line);
+
+// Whether that is so of the unlaunched work of every rank (trace/launch_links.h). Linear.
+bool unlaunched_is_earlier(std::span<const RecordedTrace> run);
 
 }  // namespace orrery

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "compare/earlier_work.h"
 #include "compare/step_work.h"
 
 namespace orrery {

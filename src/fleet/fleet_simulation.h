@@ -25,8 +25,7 @@
 #include <span>
 #include <vector>
 
-#include "fleet/job_list.h"
-#include "fleet/scheduler.h"
+#include "fleet/job_mix.h"
 #include "forecast/failure_rates.h"
 #include "forecast/restart_times.h"
 

@@ -10,8 +10,10 @@
 // out: the hours of the day, users and their quotas, arrays of jobs that arrive together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "catalog/catalog.h"
 #include "document/provenance.h"
 #include "forecast/time_law.h"
+#include "parallel/random_draws.h"
 
 namespace orrery {
 
@@ -82,5 +85,87 @@ inline constexpr double kMostUncertainty = 1.5;  // p95 / mean is largest at s =
 Result<void> check(const JobMix& mix);
 // From the catalog. Errors: unknown name; an entry that breaks check().
 Result<JobMix> load_job_mix(const Catalog& catalog, std::string_view name);
+
+// In which order queued jobs start. Each scheduler ranks the jobs, the lowest rank first, and says
+// whether a job that cannot start may preempt jobs of higher rank; of equal ranks the older job is
+// first.
+//
+//   fifo      0                                          no preemption
+//   priority  -priority                                  preempts (as Slurm does)
+//   shortest  estimate of the work that is left          no preemption (SJF)
+//   srtf      the same                                   preempts (shortest remaining time first)
+//   deadline  submission + 2 x estimate of all its work  no preemption: shortest first, with age
+//
+// With all of them the first job that cannot start gets a reservation at the time at which, by the
+// estimates, enough nodes are free; jobs behind it may only start if they end by then or take none
+// of these nodes (EASY backfilling: Lifka 1995). Parts of nodes that are shared already are free to
+// all. A job that outlives its estimate is taken to need twice as long (Tsafrir, Etsion and
+// Feitelson 2007, correction of predictions).
+
+enum class Scheduler { fifo, priority, shortest, srtf, deadline };
+inline constexpr std::size_t kSchedulers = 5;
+
+// What the scheduler is told of a run time: its mean, or the time of which 95 % take less.
+enum class Estimates { mean, p95 };
+
+struct RankedJob {
+  double submit_ms = 0;
+  double priority = 0;
+  double estimate_ms = 0;  // of all its work
+  double left_ms = 0;      // of it
+};
+
+struct SchedulerRule {
+  double (*rank)(const RankedJob&);
+  bool preempts;
+};
+
+inline constexpr std::array<SchedulerRule, kSchedulers> kSchedulerRules = {{
+    {[](const RankedJob&) { return 0.0; }, false},
+    {[](const RankedJob& j) { return -j.priority; }, true},
+    {[](const RankedJob& j) { return j.left_ms; }, false},
+    {[](const RankedJob& j) { return j.left_ms; }, true},
+    {[](const RankedJob& j) { return j.submit_ms + 2 * j.estimate_ms; }, false},
+}};
+
+// The jobs that are submitted to a cluster: drawn from a mix, or read from
+//
+// CSV columns submit, gpus, duration and, if there are, priority and p95; times in seconds, submit
+//        since the start
+//
+// A job of a list takes its duration; with p95 (at least the duration), duration is the mean of a
+// log-normal law with that p95, and the time is drawn from it. Times are whole milliseconds.
+
+struct FleetJob {
+  std::int64_t submit_ms = 0;
+  std::int64_t gpus = 0;
+  double mean_ms = 0;  // run time
+  double spread = 0;   // standard deviation of its logarithm
+  std::int64_t priority = 0;
+  JobEnd end = JobEnd::completed;  // of its own, or timeout
+  std::int64_t work_ms = 0;        // it takes; 0: not drawn yet
+};
+
+struct JobList {
+  std::string name;
+  std::vector<FleetJob> jobs;  // by submission
+};
+
+inline constexpr std::int64_t kMostJobs = 2'000'000;  // of a simulation
+
+// Run time of which 95 % take less.
+double p95_ms(const FleetJob& job);
+
+// The jobs of that many days on that many nodes: as many a day for each node as in the mix. Classes
+// that are larger than the cluster are left out.
+std::vector<FleetJob> jobs_of(const JobMix& mix, std::int64_t nodes, double days,
+                              const RandomDraws& draws);
+// The same jobs with the times drawn that they take.
+std::vector<FleetJob> with_run_times(std::vector<FleetJob> jobs, const RandomDraws& draws);
+
+// Errors: missing columns; impossible rows, by their line; no jobs at all.
+Result<JobList> parse_job_list(std::string_view text, std::string name);
+// Of a file, or "-".
+Result<JobList> read_job_list(const std::string& path);
 
 }  // namespace orrery

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "compare/earlier_work.h"
-#include "compare/step_profile.h"
 #include "compare/step_work.h"
+#include "compare/step_profile.h"
 #include "estimate/forward_pass.h"
 #include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"

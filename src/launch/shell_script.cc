@@ -7,8 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "launch/shell_brackets.h"
-#include "launch/shell_expression.h"
 #include "launch/shell_word.h"
 #include "outcome/parsed_number.h"
 

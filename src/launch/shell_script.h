@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "launch/launch_flag.h"
+#include "launch/launch_files.h"
 #include "outcome/result.h"
 
 namespace orrery {

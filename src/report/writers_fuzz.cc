@@ -16,7 +16,7 @@
 #include "document/value.h"
 #include "outcome/invariant.h"
 #include "outcome/printable.h"
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "document/value.h"
-#include "report/answer_classes.h"
 #include "report/documents.h"
 
 int main(int count, char** arguments) {

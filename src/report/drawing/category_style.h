@@ -4,10 +4,12 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cost/memory/memory.h"
+#include "forecast/badput.h"
 #include "lower/step_category.h"
 #include "report/drawing/text_style.h"
 
@@ -54,5 +56,16 @@ struct MemoryPart {
 inline constexpr std::size_t kMemoryParts = 7;
 // Adds up to report.peak.
 std::array<MemoryPart, kMemoryParts> parts_of(const MemoryReport& report);
+
+// How the parts of a run's wall-clock time are coloured on a page: training is blue, what a failure
+// costs is warm, what comes with running at all is neither.
+
+inline constexpr std::string_view kTraining = "training";  // its variable and class
+Swatch swatch_of_training();
+Swatch swatch(Badput badput);
+
+// "--training:#2f6fde;", and ".c-training{fill:var(--training)}".
+std::string run_variables(std::string_view Swatch::* colour);
+std::string run_rules();
 
 }  // namespace orrery

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "units/quantity_text.h"
+
 namespace orrery {
 
 std::string compact(double n) {
@@ -93,6 +95,17 @@ std::string percent_of_tenths(int tenths) {
 
 std::string scientific(double x, int digits) {
   return x == 0 ? "0" : fmt::format("{:.{}e}", x, digits);
+}
+
+std::string tick_text(Seconds time, const TimeAxis& axis) {
+  if (!axis.counts_units()) return to_text(time);
+  return fmt::format("{:.6g}", time.value() / axis.unit.value());
+}
+
+std::string time_text(Seconds time, const TimeAxis& axis) {
+  if (!axis.counts_units()) return to_text(time);
+  const std::string number = tick_text(time, axis);
+  return number + (number == "1" ? " unit" : " units");
 }
 
 }  // namespace orrery

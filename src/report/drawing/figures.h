@@ -41,4 +41,16 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts);
 // 412 -> "41.2 %".
 std::string percent_of_tenths(int tenths);
 
+// What the time axis of a drawing counts: seconds, or units of the asker's own.
+
+struct TimeAxis {
+  Seconds unit{};  // one unit; zero: the axis is in seconds with fitting prefixes
+
+  [[nodiscard]] bool counts_units() const { return unit > Seconds(0); }
+};
+
+// "1.25 s", or in units "33" and, with their name, "33 units".
+std::string tick_text(Seconds time, const TimeAxis& axis);
+std::string time_text(Seconds time, const TimeAxis& axis);
+
 }  // namespace orrery

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "report/drawing/category_style.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/pass_style.h"
-#include "report/drawing/run_style.h"
+#include "report/drawing/text_style.h"
 
 namespace orrery {
 namespace {
@@ -220,6 +221,121 @@ std::string html_page(std::string_view title, std::string_view body) {
       pass_rules(Page::light),
       variables(&Swatch::dark) + run_variables(&Swatch::dark) + pass_variables(Page::dark),
       pass_rules(Page::dark), classes(), body, kScript);
+}
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_headline(std::string_view what, std::string_view title, std::string_view beside) {
+  return fmt::format(
+      "<header>\n<div class=\"eyebrow\">Orrery · {}</div>\n<h1>{} "
+      "<span>{}</span></h1>\n</header>\n",
+      html_text(what), html_text(title), html_text(beside));
+}
+
+std::string html_tile_with(std::string_view name, std::string_view value, std::string_view markup) {
+  const std::size_t space = std::min(value.find(' '), value.size());
+  const std::string_view unit = space < value.size() ? value.substr(space + 1) : "";
+  return fmt::format(
+      "<div class=\"tile\"><div class=\"name\">{}</div><div "
+      "class=\"value\">{}<small>{}</small></div>{}</div>\n",
+      html_text(name), html_text(value.substr(0, space)), html_text(unit), markup);
+}
+
+std::string html_tile(std::string_view name, std::string_view value, std::string_view more) {
+  return html_tile_with(name, value, fmt::format("<div class=\"more\">{}</div>", html_text(more)));
+}
+
+namespace {
+
+// The fragment of an address that names a section.
+std::string anchor(std::string_view title) {
+  std::string out;
+  for (const char c : title) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '-';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string html_section(std::string_view title, std::string_view remark, std::string_view body) {
+  return fmt::format(
+      "<section id=\"{}\">\n<h2>{}</h2>\n<div class=\"remark\">{}</div>\n{}\n</section>\n",
+      anchor(title), html_text(title), html_text(remark), body);
+}
+
+std::string html_assumed(const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return "";
+  std::string items;
+  for (const std::string& one : sentences) items += "<li>" + html_text(one) + "</li>\n";
+  return html_section("Assumed", "defaults that were filled in where nothing was said",
+                      "<ul class=\"assumed\">\n" + items + "</ul>");
+}
+
+std::string html_link(std::string_view title, std::string_view page) {
+  const std::string name = anchor(title);
+  if (page.find(fmt::format("<section id=\"{}\">", name)) == std::string_view::npos) return "";
+  return fmt::format(" <a href=\"#{}\">{}</a>", name, html_text(title));
+}
+
+std::string html_legend(const std::vector<std::pair<std::string, std::string>>& entries) {
+  std::string out = "<div class=\"legend\">";
+  for (const auto& [label, colour] : entries) {
+    out += fmt::format("<span style=\"--swatch:var(--{})\">{}</span>", colour, html_text(label));
+  }
+  return out + "</div>\n";
+}
+
+std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries) {
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const auto& [label, colour] : entries) named.emplace_back(label, to_text(colour));
+  return html_legend(named);
+}
+
+std::string html_halves(std::string_view left, std::string_view right) {
+  return fmt::format(
+      "<div class=\"columns\"><div class=\"half\">{}</div><div class=\"half\">{}</div></div>\n",
+      left, right);
+}
+
+std::string html_bar(std::span<const BarSegment> bar) {
+  if (bar.size() == 1 && bar[0].tip.empty()) {
+    return fmt::format(
+        "<td class=\"bar mini\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>",
+        bar[0].css_class, 100 * bar[0].share);
+  }
+  std::string parts;
+  for (const BarSegment& part : bar) {
+    if (!(part.share > 0)) continue;
+    parts += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}\"></i>",
+                         part.css_class, 100 * part.share, html_text(part.tip));
+  }
+  return fmt::format("<td class=\"stack\"><div>{}</div></td>", parts);
 }
 
 }  // namespace orrery

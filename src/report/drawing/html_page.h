@@ -2,12 +2,52 @@
 // loaded from anywhere.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lower/step_category.h"
+#include "report/drawing/table.h"
 
 namespace orrery {
 
 // A whole document around `body`, which is markup already.
 std::string html_page(std::string_view title, std::string_view body);
+
+// Pieces of markup that the sections of the HTML report share: what came from outside can never
+// become markup.
+
+// & < > " ' are escaped and control characters replaced; fit for element content and for quoted
+// attributes.
+std::string html_text(std::string_view text);
+
+// The head of a page: what it is, its title and what stands beside that. All are text.
+std::string html_headline(std::string_view what, std::string_view title, std::string_view beside);
+
+// One figure of many at the head of a page: "Step time", "8.00 s", and a line below. `more` is
+// text.
+std::string html_tile(std::string_view name, std::string_view value, std::string_view more);
+std::string html_tile_with(std::string_view name, std::string_view value, std::string_view markup);
+
+// A card with a title; `remark` below it may be empty. `body` is markup.
+std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
+
+// The section of what was filled in where nothing was said; nothing of nothing.
+std::string html_assumed(const std::vector<std::string>& sentences);
+
+// A link to the section with that title, where `page` has one.
+std::string html_link(std::string_view title, std::string_view page);
+
+// The legend of every chart: names, and the variables of the page's style that hold their colours.
+std::string html_legend(const std::vector<std::pair<std::string, std::string>>& entries);
+std::string html_legend(const std::vector<std::pair<std::string, Category>>& entries);
+
+// Two halves of a section, side by side where there is room. Both are markup.
+std::string html_halves(std::string_view left, std::string_view right);
+
+// The cell of a table that holds one bar, or a whole of parts that have tips.
+std::string html_bar(std::span<const BarSegment> bar);
 
 }  // namespace orrery

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/pass_style.h"
 
 namespace orrery {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "report/drawing/time_axis.h"
+#include "report/drawing/figures.h"
 #include "schedule/pipeline_span.h"
 
 namespace orrery {

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "report/drawing/figures.h"
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/pass_style.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/text_style.h"

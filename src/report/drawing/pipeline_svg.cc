@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/pass_style.h"
 #include "report/drawing/svg_chart.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "report/drawing/text_style.h"
-#include "report/drawing/time_axis.h"
+#include "report/drawing/figures.h"
 #include "schedule/pipeline_span.h"
 
 namespace orrery {

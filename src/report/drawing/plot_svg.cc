@@ -8,9 +8,8 @@
 #include <iterator>
 #include <span>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
-#include "report/drawing/svg_parts.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/drawing/html_parts.h"
-#include "report/drawing/svg_parts.h"
+#include "report/drawing/html_page.h"
+#include "report/drawing/svg_chart.h"
 #include "units/quantity_text.h"
 
 namespace orrery {

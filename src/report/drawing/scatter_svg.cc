@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 
 namespace orrery {
 namespace {

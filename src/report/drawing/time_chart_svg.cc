@@ -7,11 +7,10 @@
 #include <iterator>
 #include <utility>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
-#include "report/drawing/svg_parts.h"
 #include "report/drawing/text_style.h"
-#include "report/drawing/time_axis.h"
+#include "report/drawing/figures.h"
 #include "units/quantity.h"
 
 namespace orrery {

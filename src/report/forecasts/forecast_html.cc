@@ -1,4 +1,4 @@
-#include "report/forecasts/forecast_html.h"
+#include "report/forecasts/forecast_report.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +14,10 @@
 #include "forecast/ettr.h"
 #include "forecast/run_timeline.h"
 #include "report/drawing/html_page.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/plot_svg.h"
-#include "report/drawing/run_style.h"
+#include "report/drawing/category_style.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
-#include "report/forecasts/distribution.h"
-#include "report/forecasts/forecast_text.h"
 #include "report/forecasts/step_report.h"
 
 namespace orrery {

@@ -7,8 +7,8 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
-#include "report/forecasts/distribution.h"
-#include "report/forecasts/forecast_text.h"
+#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_report.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {

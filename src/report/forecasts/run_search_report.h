@@ -8,7 +8,7 @@
 #include "document/value.h"
 #include "forecast/run_search.h"
 #include "report/drawing/text_style.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 
 namespace orrery {
 

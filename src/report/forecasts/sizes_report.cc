@@ -5,7 +5,7 @@
 #include "document/results.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/forecasts/distribution.h"
+#include "report/forecasts/step_report.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "report/numerics/numerics_html.h"
+#include "report/numerics/numerics_report.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,8 @@
 
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/table.h"
-#include "report/numerics/deviation_report.h"
-#include "report/numerics/training_report.h"
 
 namespace orrery {
 namespace {

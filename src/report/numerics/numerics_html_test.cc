@@ -1,4 +1,4 @@
-#include "report/numerics/numerics_html.h"
+#include "report/numerics/numerics_report.h"
 
 #include <gmock/gmock.h>
 

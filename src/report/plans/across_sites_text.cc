@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "report/drawing/figures.h"
-#include "report/drawing/heat_table.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/table.h"
+#include "report/drawing/html_page.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {

@@ -12,7 +12,7 @@
 #include "numerics/plan_numerics.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 
 namespace orrery {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "report/drawing/figures.h"
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 
 namespace orrery {
 

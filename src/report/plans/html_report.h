@@ -12,7 +12,7 @@
 #include "estimate/operator_shares.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 #include "schedule/pipeline_span.h"
 #include "search/across_sites.h"
 #include "search/search.h"

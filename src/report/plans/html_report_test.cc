@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"

@@ -14,7 +14,6 @@
 
 #include "document/results.h"
 #include "report/drawing/html_page.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/table.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/healthy_run_report.h"

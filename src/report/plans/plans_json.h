@@ -18,7 +18,7 @@
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
 #include "numerics/plan_numerics.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 #include "search/across_sites.h"
 #include "search/search.h"
 

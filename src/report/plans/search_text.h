@@ -7,7 +7,7 @@
 #include "forecast/run_costs.h"
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
-#include "report/plans/subject.h"
+#include "report/plans/plan_text.h"
 #include "search/search.h"
 
 namespace orrery {

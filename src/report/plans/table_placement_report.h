@@ -3,6 +3,8 @@
 // Beside each table: what the planner of TorchRec thinks such a piece costs.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "model/division.h"
 #include "model/recommendation/recommender.h"
 #include "model/recommendation/table_placement.h"
+#include "model/recommendation/tower_partition.h"
 #include "report/drawing/text_style.h"
 
 namespace orrery {
@@ -51,5 +54,31 @@ ReportedPlacement reported_placement(const Recommender& r, const Division& d, st
 std::string placement_text(const ReportedPlacement& placement, const TextStyle& style);
 Value placement_json(const ReportedPlacement& placement);
 const Description& placement_document();
+
+// Which features share a tower, as text and as the JSON of `orrery tables --similarities`.
+
+struct ReportedTower {
+  std::vector<std::int64_t> tables;   // from 0
+  std::vector<std::string> features;  // their names in the file of similarities
+  double look_ups = 0;                // of a sample
+  Bytes size;                         // of the tables
+  double width = 0;                   // elements that a sample leaves the tower with
+};
+
+struct ReportedTowers {
+  std::string model;
+  TowerStrategy strategy = TowerStrategy::coherent;
+  std::optional<double> inside, across;  // as in TowerPartition
+  double imbalance = 1;                  // look-ups of the busiest tower over the mean
+  std::vector<ReportedTower> towers;
+};
+
+// Errors: another number of features than tables; those of partition_towers.
+Result<ReportedTowers> reported_towers(const Recommender& recommender,
+                                       const Similarities& similarities, std::int64_t towers,
+                                       TowerStrategy strategy);
+std::string towers_text(const ReportedTowers& towers, const TextStyle& style);
+Value towers_json(const ReportedTowers& towers);
+const Description& towers_document();
 
 }  // namespace orrery

@@ -9,7 +9,7 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
-#include "report/schedules/schedule_text.h"
+#include "report/schedules/schedule_report.h"
 
 namespace orrery {
 namespace {

@@ -10,9 +10,7 @@
 #include "report/drawing/pipeline_picture.h"
 #include "report/drawing/png.h"
 #include "report/schedules/comparison_report.h"
-#include "report/schedules/schedule_json.h"
-#include "report/schedules/schedule_spans.h"
-#include "report/schedules/schedule_text.h"
+#include "report/schedules/schedule_report.h"
 
 namespace orrery {
 namespace {

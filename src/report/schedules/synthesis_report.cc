@@ -7,7 +7,7 @@
 
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/schedules/schedule_text.h"
+#include "report/schedules/schedule_report.h"
 
 namespace orrery {
 namespace {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "report/drawing/heat_table.h"
+#include "report/drawing/table.h"
 #include "report/drawing/html_page.h"
-#include "report/drawing/html_parts.h"
 #include "report/drawing/roofline_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
@@ -14,7 +13,6 @@
 #include "report/traces/finding_text.h"
 #include "report/traces/path_report.h"
 #include "report/traces/recorded_style.h"
-#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include "report/traces/analysis_report.h"
 #include "report/traces/finding_text.h"
 #include "report/traces/path_json.h"
-#include "report/traces/recorded_values.h"
+#include "report/traces/recorded_style.h"
 
 namespace orrery {
 namespace {

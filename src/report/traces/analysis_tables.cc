@@ -10,7 +10,6 @@
 #include "analyze/findings.h"
 #include "report/drawing/category_style.h"
 #include "report/traces/recorded_style.h"
-#include "report/traces/recorded_values.h"
 
 namespace orrery {
 namespace {

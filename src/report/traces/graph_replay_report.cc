@@ -1,4 +1,4 @@
-#include "report/traces/graph_replay_report.h"
+#include "report/traces/replay_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "report/drawing/table.h"
-#include "report/traces/recorded_values.h"
+#include "report/traces/recorded_style.h"
 
 namespace orrery {
 namespace {

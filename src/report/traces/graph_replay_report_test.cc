@@ -1,5 +1,5 @@
 // Runs that were predicted and written as Chakra traces, replayed: the same step again.
-#include "report/traces/graph_replay_report.h"
+#include "report/traces/replay_report.h"
 
 #include <gmock/gmock.h>
 

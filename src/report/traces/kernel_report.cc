@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "report/drawing/table.h"
-#include "report/traces/recorded_values.h"
+#include "report/traces/recorded_style.h"
 
 namespace orrery {
 namespace {

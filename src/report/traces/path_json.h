@@ -10,7 +10,7 @@
 
 #include "analyze/run_analysis.h"
 #include "report/traces/path_report.h"
-#include "report/traces/recorded_values.h"
+#include "report/traces/recorded_style.h"
 
 namespace orrery {
 

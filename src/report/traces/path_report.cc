@@ -12,7 +12,7 @@
 
 #include "lower/step_category.h"
 #include "report/drawing/figures.h"
-#include "report/drawing/html_parts.h"
+#include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/drawing/table.h"
-#include "report/traces/recorded_values.h"
+#include "report/traces/recorded_style.h"
 
 namespace orrery {
 namespace {

@@ -10,7 +10,6 @@
 #include "document/results.h"
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
-#include "report/traces/recorded_values.h"
 #include "report/traces/recording_remarks.h"
 #include "trace/recorded_time.h"
 #include "trace/trace_summary.h"

@@ -2,9 +2,11 @@
 // pages of the documentation.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "report/drawing/text_style.h"
+#include "validate/claims.h"
 #include "validate/judgement.h"
 #include "validate/validation.h"
 
@@ -27,5 +29,9 @@ std::string judgement_text(const Judgement& judgement, const TextStyle& style);
 // The same as sections of a page. `picture`: the scatter plot's address from the page; may be
 // empty.
 std::string judgement_markdown(const Judgement& judgement, const std::string& picture);
+
+// What papers claim of strategies beside predictions, as the page docs/strategies.md.
+
+std::string claims_markdown(std::span<const JudgedClaim> claims);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
 // Times of kernels from a function, in the steps that are made of them.
-#include "report/plans/python_kernels.h"
+#include "report/plans/python_functions.h"
 
 #include <gmock/gmock.h>
 

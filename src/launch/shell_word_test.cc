@@ -1,4 +1,4 @@
-#include "launch/shell_brackets.h"
+#include "launch/shell_word.h"
 
 #include <gmock/gmock.h>
 

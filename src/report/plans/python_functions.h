@@ -14,6 +14,8 @@
 #include "document/value.h"
 #include "lower/kernel_times.h"
 #include "python/user_functions.h"
+#include "report/plans/plan_text.h"
+#include "search/search.h"
 
 namespace orrery {
 
@@ -36,5 +38,14 @@ std::shared_ptr<KernelTimes> kernel_times(
 Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file,
                                                          Interpreters where,
                                                          const PythonLimits& limits);
+
+// Functions that users write in Python as the judge of a search: `objective(step)` says what a plan
+// is worth, the smaller the better, and `constraint(step)` whether it is allowed. A file defines
+// one of them or both; without an objective the step time is minimised. `step` has the keys of
+// `orrery estimate --json`.
+
+// `count` interpreters. Errors: the file cannot be read or loaded, or defines neither.
+Result<Judge> python_judge(const std::string& file, int count, Interpreters where,
+                           const PythonLimits& limits, const Subject& subject);
 
 }  // namespace orrery
