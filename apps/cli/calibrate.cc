@@ -15,6 +15,15 @@
 namespace orrery::cli {
 namespace {
 
+struct CalibrateOptions {
+  std::vector<std::string> files;
+  std::string accelerator;
+  std::string out;
+  std::string markdown;
+  std::string date;
+  bool cross_validate = false;
+};
+
 // Every kind of measurement, recognised in this order.
 std::vector<MeasurementKind> measurement_kinds(int threads) {
   return {kernel_measurements(), collective_measurement_kind(), network_measurement_kind(),
@@ -37,9 +46,7 @@ Result<void> write_files(const std::vector<Calibration>& calibrations,
   return {};
 }
 
-}  // namespace
-
-Result<int> calibrate_command(const CalibrateOptions& options, const Common& common) {
+Result<int> calibrate_files(const CalibrateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   std::vector<CommaSeparated> tables;
   for (const std::string& path : options.files) {
@@ -65,6 +72,25 @@ Result<int> calibrate_command(const CalibrateOptions& options, const Common& com
   }
   if (common.json) return print(to_json(calibration_json(done)));
   return print(calibration_text(done, text_style()));
+}
+
+}  // namespace
+
+Command calibrate_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("calibrate", "cost parameters from measurements");
+  auto o = std::make_shared<CalibrateOptions>();
+  app->add_option("files", o->files, "CSV files, or - for standard input")->required();
+  app->add_option("--accelerator", o->accelerator, "only this one");
+  app->add_flag("--cross-validate", o->cross_validate,
+                "errors on folds that were not fitted as well");
+  app->add_option("--out", o->out, "write catalog files below this directory: a catalog");
+  app->add_option("--markdown", o->markdown, "write the error tables to this file");
+  app->add_option("--date", o->date, "of the fit, YYYY-MM-DD, for the files");
+  app->footer(
+      "Example:\n  orrery calibrate validation/kernels/gemm-measured.csv --accelerator h100-sxm "
+      "--cross-validate");
+
+  return command(app, o, calibrate_files);
 }
 
 }  // namespace orrery::cli

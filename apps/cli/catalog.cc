@@ -15,6 +15,11 @@
 namespace orrery::cli {
 namespace {
 
+struct CatalogOptions {
+  std::string kind;
+  std::string name;
+};
+
 const Value* at_path(const Value& root, const std::vector<std::string_view>& path) {
   const Value* v = &root;
   for (const std::string_view key : path) {
@@ -181,9 +186,7 @@ Result<int> show(const std::string& kind, const std::string& name, const Catalog
   return print(text);
 }
 
-}  // namespace
-
-Result<int> catalog_command(const CatalogOptions& options, const Common& common) {
+Result<int> show_catalog(const CatalogOptions& options, const Common& common) {
   ORRERY_TRY(auto catalog, open_catalog(common));
   if (options.kind.empty()) {
     Table table(left("kind", 2), right("entries", 2));
@@ -209,6 +212,20 @@ Result<int> catalog_command(const CatalogOptions& options, const Common& common)
   }
   return options.name.empty() ? list(options.kind, catalog, common)
                               : show(options.kind, options.name, catalog, common);
+}
+
+}  // namespace
+
+Command catalog_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("catalog", "list and show what Orrery knows");
+  auto o = std::make_shared<CatalogOptions>();
+  app->add_option("kind", o->kind,
+                  "models, accelerators, nodes, fabrics, clusters, links, prices, failures, ...");
+  app->add_option("name", o->name, "one entry; of models also a Hugging Face config.json");
+  app->footer(
+      "Examples:\n  orrery catalog accelerators h100-sxm\n  orrery catalog models ./config.json");
+
+  return command(app, o, show_catalog);
 }
 
 }  // namespace orrery::cli

@@ -9,14 +9,19 @@
 #include "report/collectives/collective_report.h"
 
 namespace orrery::cli {
+namespace {
 
-Result<int> check_command(const CheckOptions& options, const Common& common) {
+struct CheckOptions {
+  std::string file;
+  std::string cluster;
+  std::string collective;  // where the file does not say it
+};
+
+Result<int> check_results(const CheckOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   std::optional<CollectiveKind> stated;
   if (!options.collective.empty()) {
-    auto kind = parse_enum<CollectiveKind>(options.collective);
-    if (!kind) return fail(at("--collective", kind.error()));
-    stated = *kind;
+    ORRERY_TRY(stated, at("--collective", parse_enum<CollectiveKind>(options.collective)));
   }
   ORRERY_TRY(const auto text, read_file(options.file));
   ORRERY_TRY(const auto tests,
@@ -28,11 +33,23 @@ Result<int> check_command(const CheckOptions& options, const Common& common) {
     ORRERY_TRY(auto one, check(results, cluster, catalog));
     checked.tests.push_back(std::move(one));
   }
-  const int printed = print(common.json ? to_json(collectives_json(checked))
-                                        : collectives_text(checked, text_style()));
-  if (printed != ExitCode::done) return printed;
-  return std::ranges::any_of(checked.tests, &CollectiveCheck::sick) ? ExitCode::negative
-                                                                    : ExitCode::done;
+  return answered(
+      common.json ? to_json(collectives_json(checked)) : collectives_text(checked, text_style()),
+      std::ranges::none_of(checked.tests, &CollectiveCheck::sick));
+}
+
+}  // namespace
+
+Command check_command(CLI::App& orrery) {
+  CLI::App* app =
+      orrery.add_subcommand("check", "results of nccl-tests: is this network what it should be?");
+  auto o = std::make_shared<CheckOptions>();
+  app->add_option("file", o->file, "what nccl-tests or rccl-tests printed, or -")->required();
+  app->add_option("--on", o->cluster, "the cluster: h100-sxm:16, or as for estimate")->required();
+  app->add_option("--collective", o->collective,
+                  "where the file does not say it: all_reduce, all_gather, ...");
+  app->footer("Example:\n  orrery check all-reduce.txt --on h100-sxm:32");
+  return command(app, o, check_results);
 }
 
 }  // namespace orrery::cli

@@ -40,6 +40,38 @@ bool write(const std::string& text) {
 
 }  // namespace
 
+Command command_group(CLI::App* app, std::span<const AddCommand> parts) {
+  app->require_subcommand(1);
+  app->footer(full_name(*app) + " COMMAND --help explains a command.");
+  std::vector<Command> added;
+  for (const AddCommand add : parts) added.push_back(add(*app));
+  return {app, [added = std::move(added)](const Common& common) -> Result<int> {
+            for (const Command& one : added) {
+              if (one.app->parsed()) return one.run(common);
+            }
+            return ExitCode::bug;
+          }};
+}
+
+Result<void> refuse_given(const CLI::App& app, std::initializer_list<const char*> options,
+                          const std::string& message, const std::string& hint) {
+  for (const char* option : options) {
+    if (app.count(option) > 0) return bad_input(message, option, hint);
+  }
+  return {};
+}
+
+CLI::Validator number_within(double least, double most) {
+  const auto check = [least, most](const std::string& text) {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least && value <= most) {
+      return std::string();
+    }
+    return fmt::format("'{}' is not a number from {} to {}", text, least, most);
+  };
+  return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
+}
+
 void choose_output(OutputChoice choice) { output_choice = std::move(choice); }
 
 void say(const std::string& text) { std::fprintf(stderr, "orrery: %s\n", printable(text).c_str()); }
@@ -56,6 +88,11 @@ int print(const std::string& text) {
     return ExitCode::done;
   say("standard output cannot be written");
   return ExitCode::refused;
+}
+
+int answered(const std::string& text, bool holds) {
+  const int printed = print(text);
+  return printed != ExitCode::done ? printed : holds ? ExitCode::done : ExitCode::negative;
 }
 
 TextStyle text_style() {
@@ -103,6 +140,13 @@ Result<Catalog> open_catalog(const Common& common) {
     return Catalog::built_in_below(folder.string());
   }
   return Catalog::built_in();
+}
+
+Result<void> make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
+  return {};
 }
 
 }  // namespace orrery::cli

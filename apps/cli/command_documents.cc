@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
+#include "command.h"
 #include "version.h"
 
 namespace orrery::cli {
@@ -300,9 +301,7 @@ Result<std::string> completion_script(const CLI::App& app, std::string_view shel
 }
 
 Result<void> write_manual_pages(const CLI::App& app, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
+  ORRERY_RETURN_IF_ERROR(make_folder(folder));
   Result<void> done;
   for_each_command(app, [&](const CLI::App& command) {
     const auto file = std::filesystem::path(folder) / (hyphenated(command) + ".1");

@@ -1,5 +1,4 @@
 // orrery compare: every combination of models, clusters, plans and batches, side by side.
-#include "compare.h"
 
 #include <algorithm>
 #include <iterator>
@@ -21,6 +20,22 @@
 
 namespace orrery::cli {
 namespace {
+
+// Every list is an axis: each of its texts is a list of values and ranges (document/value_list.h).
+struct CompareOptions {
+  std::vector<std::string> models;
+  std::vector<std::string> clusters;
+  std::vector<std::string> plans;
+  std::vector<std::string> sequence_lengths;
+  std::vector<std::string> global_batches;
+  std::vector<std::string> workloads;
+  std::vector<std::string> precisions;
+  std::vector<std::string> software;
+  std::vector<std::string> settings;  // each an axis of its own
+  FieldOptions run;                   // --tokens and --price
+  std::string csv;
+  std::string html;
+};
 
 // The values that one option may have, and where they go.
 struct ComparedAxis {
@@ -89,18 +104,16 @@ Result<void> predict_cell(const Question& question, const CompareOptions& option
   ORRERY_TRY(const PredictedStep step, default_step(spec, catalog, 1));
   Estimate figures = estimate(step, errors);
   figures.stages = {};  // of thousands of cells they would fill the memory
-  ORRERY_TRY(cell.run, run_of(options.tokens, options.price, spec, figures, catalog));
+  ORRERY_TRY(cell.run, run_of(options.run, spec, figures, catalog));
   cell.estimate = std::move(figures);
   return {};
 }
 
-}  // namespace
-
-Result<int> compare_command(const CompareOptions& options, const Common& common) {
+Result<int> compare_all(const CompareOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto axes, axes_of(options));
   ORRERY_TRY(const Uncertainty errors, load_uncertainty(catalog));
-  if (options.tokens.empty() && !options.price.empty()) {
+  if (options.run["tokens"].empty() && !options.run["price"].empty()) {
     return bad_input("needs the length of the run", "--price", "write --tokens 15T");
   }
   std::vector<ComparisonAxis> compared;
@@ -128,45 +141,43 @@ Result<int> compare_command(const CompareOptions& options, const Common& common)
     written += "\ncells     " + options.csv;
   }
   if (!written.empty()) written += "\n";
-  const int printed =
-      print(common.json          ? to_json(plan_comparison_json(out))
-            : options.csv == "-" ? plan_comparison_csv(out)
-                                 : plan_comparison_text(out, text_style()) + written);
-  if (printed != ExitCode::done) return printed;
-  return std::ranges::any_of(out.cells, fits) ? ExitCode::done : ExitCode::negative;
+  return answered(common.json          ? to_json(plan_comparison_json(out))
+                  : options.csv == "-" ? plan_comparison_csv(out)
+                                       : plan_comparison_text(out, text_style()) + written,
+                  std::ranges::any_of(out.cells, fits));
 }
 
-void add_healthy_run(CLI::App* app, std::string& tokens, std::string& price) {
-  app->add_option("--tokens", tokens,
-                  "of a run, 15T, 300B: its days, GPU-hours, dollars and energy if nothing fails");
-  app->add_option("--price", price, "of orrery catalog prices, or 2.95$/h (default: the median)");
-}
+}  // namespace
 
-void add_compare(CLI::App* app, CompareOptions& c) {
-  app->add_option("models", c.models, "as for estimate, one or more")->required();
+Command compare_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "compare", "models, clusters, plans and batches side by side: every combination");
+  auto o = std::make_shared<CompareOptions>();
+  app->add_option("models", o->models, "as for estimate, one or more")->required();
   struct Axis {
     const char* option;
     std::vector<std::string>& values;
     const char* sentence;
   };
   for (const auto& [option, values, sentence] :
-       {Axis{"--on", c.clusters, "clusters: h100-sxm:64,b200-sxm:64, or h100-sxm:64..512*2"},
-        Axis{"--plan", c.plans, "a plan, given once for each; tp=1..8*2,pp=2 is four"},
-        Axis{"--seq", c.sequence_lengths, "tokens of a sequence: 4k,8k"},
-        Axis{"--global-batch", c.global_batches, "sequences of a step, or tokens: 128..1024*2"},
-        Axis{"--workload", c.workloads, "training,forward"},
-        Axis{"--precision", c.precisions, "of matrix products: bf16,fp8"},
-        Axis{"--software", c.software, "training frameworks, of orrery catalog software"},
-        Axis{"--set", c.settings, "change one setting: network=1x..4x*2"}}) {
+       {Axis{"--on", o->clusters, "clusters: h100-sxm:64,b200-sxm:64, or h100-sxm:64..512*2"},
+        Axis{"--plan", o->plans, "a plan, given once for each; tp=1..8*2,pp=2 is four"},
+        Axis{"--seq", o->sequence_lengths, "tokens of a sequence: 4k,8k"},
+        Axis{"--global-batch", o->global_batches, "sequences of a step, or tokens: 128..1024*2"},
+        Axis{"--workload", o->workloads, "training,forward"},
+        Axis{"--precision", o->precisions, "of matrix products: bf16,fp8"},
+        Axis{"--software", o->software, "training frameworks, of orrery catalog software"},
+        Axis{"--set", o->settings, "change one setting: network=1x..4x*2"}}) {
     app->add_option(option, values, sentence)->allow_extra_args(false);
   }
-  add_healthy_run(app, c.tokens, c.price);
-  app->add_option("--csv", c.csv, "write the cells as CSV to this file; -: in place of the table");
-  app->add_option("--html", c.html, "write the comparison as a page to this file");
+  add_healthy_run(app, o->run);
+  app->add_option("--csv", o->csv, "write the cells as CSV to this file; -: in place of the table");
+  app->add_option("--html", o->html, "write the comparison as a page to this file");
   app->footer(
       "Every option takes a list and ranges; every combination is predicted.\n"
       "Example:\n  orrery compare llama-3.1-8b --on h100-sxm:64,b200-sxm:64 --seq 8k "
       "--global-batch 128..512*2 --plan tp=1 --plan tp=2 --tokens 15T");
+  return command(app, o, compare_all);
 }
 
 }  // namespace orrery::cli

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "command.h"
-#include "emit.h"
 #include "estimate/sensitivity.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "graph_files.h"
 #include "outcome/parsed_number.h"
 #include "parallel/parallel_for.h"
+#include "plan_files.h"
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
@@ -27,12 +27,25 @@
 #include "report/plans/generation_report.h"
 #include "report/plans/healthy_run_report.h"
 #include "report/plans/plans_json.h"
-#include "report_files.h"
 #include "search/default_step.h"
 #include "trace/chakra/chakra_file.h"
 
 namespace orrery::cli {
 namespace {
+
+struct EstimateOptions {
+  Question question;
+  bool explain = false;
+  bool sensitivity = false;  // what more of each resource would gain
+  bool traffic = false;      // what each mesh axis sends over each level
+  std::string network;       // "flows": communications as flows; empty: closed forms alone
+  bool numerics = false;     // what the plan changes against bf16
+  std::string by;            // "operator": shares of operators
+  std::string chakra;        // a folder for one .et a rank
+  std::string chakra_ranks;  // "0-7,16"; empty: all
+  std::string graph;         // a file; empty: none
+  FieldOptions run;          // --tokens and --price
+};
 
 // orrery estimate --chakra: the predicted step as Chakra traces.
 
@@ -95,9 +108,7 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
   }
   const Communicators& groups = step.communicators();
   ORRERY_TRY(const std::string text, communicator_text(groups, step.ranks()));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
+  ORRERY_RETURN_IF_ERROR(make_folder(folder));
   Progress progress(!common.quiet);
   std::int64_t done = 0;
   for (const Range& r : chosen) {
@@ -167,9 +178,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
          (q.model == "-" ? "" : " Plans that fit: " + search) + "\n\n";
 }
 
-}  // namespace
-
-Result<int> estimate_command(const EstimateOptions& options, const Common& common) {
+Result<int> estimate_plan(const EstimateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
   ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads));
@@ -194,17 +203,12 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
     ORRERY_TRY(extras.numerics, plan_numerics(step, catalog, threads_to_use(common.threads)));
   }
   if (!options.by.empty()) extras.operators = operator_shares(step);
-  ORRERY_TRY(extras.run, run_of(options.tokens, options.price, spec, figures, catalog));
+  ORRERY_TRY(extras.run, run_of(options.run, spec, figures, catalog));
   ORRERY_TRY(const auto written, write_files(options, common, step, figures, extras.run));
-  const auto answered = [&](const std::string& answer) {
-    const int printed = print(answer);
-    return printed == ExitCode::done && figures.verdict == Verdict::does_not_fit
-               ? static_cast<int>(ExitCode::negative)
-               : printed;
-  };
+  const bool fits = figures.verdict != Verdict::does_not_fit;
   if (common.json) {
     if (options.explain) extras.explained = explain(step, figures);
-    return answered(to_json(estimate_json(figures, subject, extras)));
+    return answered(to_json(estimate_json(figures, subject, extras)), fits);
   }
   const TextStyle style = text_style();
   std::string text =
@@ -224,7 +228,38 @@ Result<int> estimate_command(const EstimateOptions& options, const Common& commo
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
   for (const std::string& line : written) text += "\n" + line;
   if (!written.empty()) text += "\n";
-  return answered(text);
+  return answered(text, fits);
+}
+
+}  // namespace
+
+Command estimate_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("estimate", "predict one training step");
+  auto o = std::make_shared<EstimateOptions>();
+  add_question(app, o->question);
+  add_emit(app, o->question);
+  app->add_flag("--explain", o->explain, "show the derivation of every figure");
+  app->add_flag("--sensitivity", o->sensitivity, "what 10 % more of each resource would gain");
+  app->add_flag("--traffic", o->traffic,
+                "how much each mesh axis sends over each level of the network");
+  app->add_option("--network", o->network,
+                  "closed-form (the default), or flows: also simulate communications as flows")
+      ->check(CLI::IsMember({"closed-form", "flows"}));
+  app->add_flag("--numerics", o->numerics, kNumericsHelp);
+  CLI::Option* chakra = app->add_option(
+      "--chakra", o->chakra, "write the step as Chakra traces into this folder, one .et a rank");
+  app->add_option("--chakra-ranks", o->chakra_ranks, "of which ranks: 0-7,16 (default: all)")
+      ->needs(chakra);
+  app->add_option("--graph", o->graph, "write the step's graph, *.graph.json or *.graph.json.gz");
+  app->add_option("--by", o->by, "operator: the time of each operator")
+      ->check(CLI::IsMember({"operator"}));
+  add_healthy_run(app, o->run);
+  app->footer(
+      "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
+      "2048 "
+      "--plan tp=8,pp=16,chunks=8");
+
+  return command(app, o, estimate_plan);
 }
 
 }  // namespace orrery::cli

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "command.h"
+#include "field_options.h"
 #include "fleet/fleet_forecast.h"
 #include "progress.h"
 #include "report/fleet/fleet_report.h"
@@ -13,19 +15,26 @@
 namespace orrery::cli {
 namespace {
 
-// Options that are fields of the specification as they stand.
-constexpr auto kFleetOptions = std::to_array<std::pair<const char*, std::string FleetOptions::*>>({
-    {"jobs", &FleetOptions::jobs},
-    {"nodes", &FleetOptions::nodes},
-    {"gpus_per_node", &FleetOptions::gpus_per_node},
-    {"days", &FleetOptions::days},
-    {"scheduler", &FleetOptions::scheduler},
-    {"estimates", &FleetOptions::estimates},
-    {"failures", &FleetOptions::failures},
-    {"restart", &FleetOptions::restart},
-    {"checkpoint", &FleetOptions::checkpoint},
-    {"seeds", &FleetOptions::seeds},
-    {"seed", &FleetOptions::seed},
+struct FleetOptions {
+  std::string subject;  // a mix of the catalog or a specification; empty: the usual mix
+  FieldOptions fields;
+  bool compare = false;
+};
+
+constexpr auto kFleetOptions = std::to_array<FieldOption>({
+    {"jobs",
+     "a CSV list of jobs in place of drawn ones: submit,gpus,duration,priority,p95; "
+     "times in seconds"},
+    {"nodes", "of the cluster; jobs grow with it"},
+    {"gpus-per-node", "of the cluster"},
+    {"days", "to simulate (default: 30; of a list, until all jobs end)"},
+    {"scheduler", "fifo, priority, shortest, srtf or deadline (default: priority)"},
+    {"estimates", "what the scheduler knows of run times: mean or p95 (default: mean)"},
+    {"failures", "failure rates, of orrery catalog failures, or none"},
+    {"restart", "restart times, of orrery catalog restarts"},
+    {"checkpoint", "work between two checkpoints: 30min"},
+    {"seeds", "simulations (default: 5)"},
+    {"seed", "of the random numbers (default: 1)"},
 });
 
 // A mix of the catalog, or a specification.
@@ -43,22 +52,13 @@ Result<FleetQuestion> fleet_question(const FleetOptions& options, const Catalog&
     }
     fields.set("mix", Value::scalar(Value::Kind::text, options.subject, 0));
   }
-  if (fields.kind() == Value::Kind::map) {
-    for (const auto& [key, option] : kFleetOptions) {
-      if ((options.*option).empty()) continue;
-      const std::string& text = options.*option;
-      const bool number = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
-      fields.set(key, Value::scalar(number ? Value::Kind::number : Value::Kind::text, text, 0));
-    }
-  }
+  if (fields.kind() == Value::Kind::map) options.fields.write(Field::top, fields);
   auto question = Codec<FleetQuestion>::read(fields);
   if (!question) return fail(at(name, question.error()));
   return question;
 }
 
-}  // namespace
-
-Result<int> fleet_command(const FleetOptions& options, const Common& common) {
+Result<int> fleet(const FleetOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const FleetQuestion question, fleet_question(options, catalog));
   Result<FleetForecast> forecast = [&] {
@@ -73,6 +73,24 @@ Result<int> fleet_command(const FleetOptions& options, const Common& common) {
   if (Progress::interrupted().load()) end_by_signal(SIGINT);
   if (!forecast) return fail(std::move(forecast.error()));
   return print(common.json ? to_json(fleet_json(*forecast)) : fleet_text(*forecast, text_style()));
+}
+
+}  // namespace
+
+Command fleet_command(CLI::App& orrery) {
+  CLI::App* app =
+      orrery.add_subcommand("fleet", "a shared cluster: many jobs, a scheduler, failures");
+  auto o = std::make_shared<FleetOptions>();
+  app->add_option("mix", o->subject,
+                  "of orrery catalog job-mixes, or a specification in YAML (default: meta-rsc-1)");
+  o->fields.add(app, kFleetOptions);
+  app->add_flag("--compare", o->compare, "every scheduler, with mean and with p95 estimates");
+  app->footer(
+      "Examples:\n"
+      "  orrery fleet meta-rsc-1\n"
+      "  orrery fleet meta-rsc-2 --nodes 160 --compare\n"
+      "  orrery fleet --jobs jobs.csv --nodes 64 --scheduler fifo");
+  return command(app, o, fleet);
 }
 
 }  // namespace orrery::cli

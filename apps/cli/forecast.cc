@@ -18,35 +18,56 @@
 #include "report/forecasts/forecast_report.h"
 #include "report/forecasts/sizes_report.h"
 #include "report/forecasts/step_report.h"
-#include "report_files.h"
 #include "search/default_step.h"
 
 namespace orrery::cli {
 namespace {
 
-// Options that are fields of the section `forecast` as they stand.
-constexpr auto kRunOptions = std::to_array<std::pair<const char*, std::string ForecastOptions::*>>({
-    {"tokens", &ForecastOptions::tokens},
-    {"steps", &ForecastOptions::steps},
-    {"failures", &ForecastOptions::failures},
-    {"restart", &ForecastOptions::restart},
-    {"spares", &ForecastOptions::spares},
-    {"loss", &ForecastOptions::loss},
-    {"law", &ForecastOptions::law},
-    {"within", &ForecastOptions::within},
-    {"budget", &ForecastOptions::budget},
-    {"start", &ForecastOptions::start},
-    {"by", &ForecastOptions::by},
-    {"step_at", &ForecastOptions::step_at},
-    {"price", &ForecastOptions::price},
-    {"runs", &ForecastOptions::runs},
-    {"seed", &ForecastOptions::seed},
-});
+struct ForecastOptions {
+  Question question;  // without a model: the log alone
+  FieldOptions run;
+  std::string log;             // of faults, in place of --failures
+  std::int64_t log_nodes = 0;  // of its cluster; 0: those that it names
+  double log_days = 0;         // 0: until its last event
+  const CLI::App* app = nullptr;
+};
 
-Value scalar(const std::string& text) {
-  const bool number = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
-  return Value::scalar(number ? Value::Kind::number : Value::Kind::text, text, 0);
-}
+constexpr auto kRunOptions = std::to_array<FieldOption>({
+    {"tokens", "of the run: 15.6T, 300B"},
+    {"steps", "of the run, in place of tokens"},
+    {"failures", "failure rates, of orrery catalog failures"},
+    {"restart", "restart times, of orrery catalog restarts"},
+    {"checkpoint",
+     "interval=30min,mode=asynchronous,bandwidth=2TB/s,...; what is left out is "
+     "computed, the interval is then the best one",
+     Field::other},
+    {"spares", "nodes that stand ready (default: always another)"},
+    {"price", "of orrery catalog prices, or 2.95$/h (default: the median)"},
+});
+constexpr auto kForecastOptions = std::to_array<FieldOption>({
+    {"loss", "nats a token to reach, in place of --tokens; without a model: the sizes that do"},
+    {"law", "of orrery catalog scaling-laws (default: chinchilla-replicated)"},
+    {"compute", "without a model: the best size of so many FLOPs: 1e25", Field::other},
+    {"within", "say how likely the run ends by then: 60days"},
+    {"budget", "say how likely the run costs no more: 10M$"},
+    {"start", "date on which the run starts: 2026-12-01"},
+    {"by", "say how likely the run ends before this date: 2027-03-01"},
+    {"step-at",
+     "every step of the run takes: predicted, or the mean or p95 of its distribution "
+     "(default: predicted; with --slow, --spread or --variability: mean)"},
+    {"runs", "to simulate (default: 10000)"},
+    {"seed", "of the random numbers (default: 1)"},
+    {"variability",
+     "of the step's operations, of orrery catalog variability or a file of orrery "
+     "trace spreads (default: prism)",
+     Field::step},
+    {"spread", "over it: products.spatial=0.03,...", Field::step},
+    {"slow", "a slow node: stage=3,time=1.3,nodes=1", Field::other},
+    {"slow-node", "find the best stage for a node that takes so many times as long (default: 1.2)",
+     Field::step},
+    {"exceeds", "say how likely a step takes longer: 7s", Field::step},
+    {"samples", "of a step (default: 10000)", Field::step},
+});
 
 // "interval=30min,mode=asynchronous" as the fields of a checkpoint, over those of a specification,
 // where these are a map.
@@ -68,22 +89,15 @@ Result<Value> with_fields(Value fields, const std::string& text, const char* opt
 }
 
 // The options that are about the step, in the field `step`.
-Result<void> set_step(const ForecastOptions& options, Value& fields) {
+Result<void> set_step(const FieldOptions& options, Value& fields) {
   const Value* before = fields.find("step");
   Value step = before != nullptr ? *before : Value::map();
   if (step.kind() != Value::Kind::map) return {};
-  for (const auto& [key, value] : {std::pair{"variability", &options.variability},
-                                   {"slow_node", &options.slow_node},
-                                   {"exceeds", &options.exceeds},
-                                   {"samples", &options.samples},
-                                   {"seed", &options.seed}}) {
-    if (!value->empty()) step.set(key, scalar(*value));
-  }
-  if (!options.spread.empty()) {
-    step.set("spread", Value::scalar(Value::Kind::text, options.spread, 0));
-  }
-  if (!options.slow.empty()) {
-    ORRERY_TRY(Value slow, with_fields(Value::map(), options.slow, "--slow", "stage=3,time=1.3"));
+  options.write(Field::step, step);
+  if (!options["seed"].empty()) step.set("seed", scalar(options["seed"]));
+  if (!options["slow"].empty()) {
+    ORRERY_TRY(Value slow,
+               with_fields(Value::map(), options["slow"], "--slow", "stage=3,time=1.3"));
     Value all = Value::list();
     all.append(std::move(slow));
     step.set("slow", std::move(all));
@@ -94,30 +108,29 @@ Result<void> set_step(const ForecastOptions& options, Value& fields) {
 
 }  // namespace
 
-Result<RunQuestion> run_question(const ForecastOptions& options, const Value& stated) {
+void add_run(CLI::App* app, FieldOptions& options) { options.add(app, kRunOptions); }
+
+Result<RunQuestion> run_question(const FieldOptions& options, const Value& stated) {
   Value fields = stated.kind() == Value::Kind::null ? Value::map() : stated;
+  const auto given = [&](std::string_view name) { return !options[name].empty(); };
   if (fields.kind() == Value::Kind::map) {
-    for (const auto& [key, option] : kRunOptions) {
-      if (!(options.*option).empty()) fields.set(key, scalar(options.*option));
-    }
+    const Value* before = fields.find("checkpoint");
+    Value checkpoint = before != nullptr ? *before : Value::map();
     // The one given here replaces the other one of the specification.
-    if (!options.tokens.empty() || !options.steps.empty() || !options.loss.empty()) {
-      if (options.tokens.empty()) fields.set("tokens", Value::null());
-      if (options.steps.empty()) fields.set("steps", Value::null());
-      if (options.loss.empty()) fields.set("loss", Value::null());
+    if (given("tokens") || given("steps") || given("loss")) {
+      for (const char* length : {"tokens", "steps", "loss"}) fields.set(length, Value::null());
     }
-    if (!options.within.empty() && options.by.empty()) fields.set("by", Value::null());
-    if (!options.by.empty() && options.within.empty()) fields.set("within", Value::null());
-    if (!options.checkpoint.empty()) {
-      const Value* before = fields.find("checkpoint");
-      ORRERY_TRY(Value checkpoint,
-                 with_fields(before != nullptr ? *before : Value::map(), options.checkpoint,
-                             "--checkpoint", "interval=30min,mode=asynchronous"));
+    if (given("within") || given("by")) {
+      for (const char* end : {"within", "by"}) fields.set(end, Value::null());
+    }
+    options.write(Field::top, fields);
+    if (given("checkpoint")) {
+      ORRERY_TRY(checkpoint, with_fields(std::move(checkpoint), options["checkpoint"],
+                                         "--checkpoint", "interval=30min,mode=asynchronous"));
       fields.set("checkpoint", std::move(checkpoint));
     }
     ORRERY_RETURN_IF_ERROR(set_step(options, fields));
-    const bool varies =
-        !options.slow.empty() || !options.spread.empty() || !options.variability.empty();
+    const bool varies = given("slow") || given("spread") || given("variability");
     if (varies && fields.find("step_at") == nullptr) fields.set("step_at", scalar("mean"));
   }
   auto question = Codec<RunQuestion>::read(fields);
@@ -129,95 +142,57 @@ namespace {
 
 // What contradicts the log, or has no meaning without a model.
 Result<void> check_log(const ForecastOptions& options) {
-  const auto bad = [](std::string message, std::string where, std::string hint) {
-    return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
-  };
-  if (!options.failures.empty()) {
-    return bad("--failures and --log are given", "--log", "the log states the failures");
+  if (!options.run["failures"].empty()) {
+    return bad_input("--failures and --log are given", "--log", "the log states the failures");
   }
   if (!options.question.model.empty()) {
     if (options.log_nodes > 0) return {};
-    return bad("a log names only nodes that failed, and the run needs the rate of all nodes",
-               "--log-nodes", "write the number of nodes of its cluster");
+    return bad_input("a log names only nodes that failed, and the run needs the rate of all nodes",
+                     "--log-nodes", "write the number of nodes of its cluster");
   }
-  for (const auto& [key, option] : kRunOptions) {
-    if ((options.*option).empty()) continue;
-    return bad("an option of a run, and no model is given", "--" + std::string(key),
-               "write a model, or leave it out to see what the log says");
+  for (const std::string& name : options.run.given(Field::top)) {
+    return bad_input("an option of a run, and no model is given", "--" + name,
+                     "write a model, or leave it out to see what the log says");
   }
   return {};
 }
 
 // What only a model has.
-Result<void> check_without_model(const ForecastOptions& o, bool page) {
-  const Question& q = o.question;
-  for (const auto& [option, value] : {std::pair{"--on", &q.cluster},
-                                      {"--plan", &q.plan},
-                                      {"--seq", &q.sequence_length},
-                                      {"--global-batch", &q.global_batch},
-                                      {"--workload", &q.workload},
-                                      {"--precision", &q.precision},
-                                      {"--software", &q.software},
-                                      {"--checkpoint", &o.checkpoint},
-                                      {"--variability", &o.variability},
-                                      {"--spread", &o.spread},
-                                      {"--slow", &o.slow},
-                                      {"--slow-node", &o.slow_node},
-                                      {"--exceeds", &o.exceeds},
-                                      {"--samples", &o.samples},
-                                      {"--html", page ? &q.model : &q.html}}) {
-    if (value->empty()) continue;
-    return bad_input("no model is given", option, "write a model, or leave this out");
-  }
-  return {};
+Result<void> check_without_model(const ForecastOptions& o) {
+  return refuse_given(*o.app,
+                      {"--on", "--plan", "--seq", "--global-batch", "--workload", "--precision",
+                       "--software", "--checkpoint", "--variability", "--spread", "--slow",
+                       "--slow-node", "--exceeds", "--samples"},
+                      "no model is given", "write a model, or leave this out");
 }
 
 // A run has a length; without one the question is about its step. Options of the other question
 // would have no effect.
 Result<void> check_meaning(const ForecastOptions& o, bool run, StepOfRun step_at) {
-  struct Given {
-    const char* option;
-    bool given;
+  const auto of_step = [&](std::initializer_list<const char*> options) {
+    return refuse_given(
+        *o.app, options,
+        "an option of the distribution of a step, and the length of a run is given",
+        "leave out --tokens and --steps to ask about the step, or write --step-at mean");
   };
-  const auto of_run = std::to_array<Given>({{"--log", !o.log.empty()},
-                                            {"--failures", !o.failures.empty()},
-                                            {"--restart", !o.restart.empty()},
-                                            {"--checkpoint", !o.checkpoint.empty()},
-                                            {"--spares", !o.spares.empty()},
-                                            {"--within", !o.within.empty()},
-                                            {"--budget", !o.budget.empty()},
-                                            {"--law", !o.law.empty()},
-                                            {"--start", !o.start.empty()},
-                                            {"--by", !o.by.empty()},
-                                            {"--step-at", !o.step_at.empty()},
-                                            {"--price", !o.price.empty()},
-                                            {"--runs", !o.runs.empty()}});
-  // The last four are of a run as well whose steps are those of a distribution.
-  const auto of_step = std::to_array<Given>({{"--slow-node", !o.slow_node.empty()},
-                                             {"--exceeds", !o.exceeds.empty()},
-                                             {"--variability", !o.variability.empty()},
-                                             {"--spread", !o.spread.empty()},
-                                             {"--slow", !o.slow.empty()},
-                                             {"--samples", !o.samples.empty()}});
-  const std::span<const Given> refused = !run ? std::span<const Given>(of_run)
-                                         : step_at == StepOfRun::predicted
-                                             ? std::span<const Given>(of_step)
-                                             : std::span<const Given>(of_step).first(2);
-  for (const Given& one : refused) {
-    if (!one.given) continue;
-    return run ? bad_input(
-                     "an option of the distribution of a step, and the length of a run is given",
-                     one.option,
-                     "leave out --tokens and --steps to ask about the step, or write --step-at "
-                     "mean")
-               : bad_input("an option of a run, and its length is not given", one.option,
-                           "write --tokens 15T, --steps N or --loss 2");
+  if (!run) {
+    ORRERY_RETURN_IF_ERROR(
+        refuse_given(*o.app,
+                     {"--log", "--failures", "--restart", "--checkpoint", "--spares", "--within",
+                      "--budget", "--law", "--start", "--by", "--step-at", "--price", "--runs"},
+                     "an option of a run, and its length is not given",
+                     "write --tokens 15T, --steps N or --loss 2"));
+  } else {
+    ORRERY_RETURN_IF_ERROR(of_step({"--slow-node", "--exceeds"}));
+    // These are of a run as well whose steps are those of a distribution.
+    if (step_at == StepOfRun::predicted) {
+      ORRERY_RETURN_IF_ERROR(of_step({"--variability", "--spread", "--slow", "--samples"}));
+    }
   }
-  if (!o.slow.empty() && !o.slow_node.empty()) {
-    return bad_input("a slow node is stated, and another one is looked for", "--slow-node",
-                     "leave out one of --slow and --slow-node");
-  }
-  return {};
+  if (o.run["slow"].empty()) return {};
+  return refuse_given(*o.app, {"--slow-node"},
+                      "a slow node is stated, and another one is looked for",
+                      "leave out one of --slow and --slow-node");
 }
 
 // Does some work and shows how far it is. There is no answer to a part of it, so that Ctrl-C ends
@@ -243,22 +218,21 @@ Result<int> answer(const ForecastOptions& options, const Common& common, const H
 
 // Without a model: which sizes reach a loss, or what a compute reaches.
 Result<int> sizes_command(const ForecastOptions& options, const Common& common) {
-  for (const auto& [key, option] : kRunOptions) {
-    if ((options.*option).empty() || option == &ForecastOptions::loss ||
-        option == &ForecastOptions::law) {
-      continue;
-    }
-    return bad_input("an option of a run, and no model is given", "--" + std::string(key),
+  for (const std::string& name : options.run.given(Field::top)) {
+    if (name == "loss" || name == "law") continue;
+    return bad_input("an option of a run, and no model is given", "--" + name,
                      "write a model, or leave it out to see the sizes that the law gives");
   }
-  ORRERY_RETURN_IF_ERROR(check_without_model(options, false));
+  ORRERY_RETURN_IF_ERROR(check_without_model(options));
+  ORRERY_RETURN_IF_ERROR(refuse_given(*options.app, {"--html"}, "no model is given",
+                                      "write a model, or leave this out"));
   SizeQuestion question;
-  if (!options.law.empty()) question.law = options.law;
-  if (!options.loss.empty()) {
-    ORRERY_TRY(question.loss, at("--loss", read_real(scalar(options.loss))));
+  if (!options.run["law"].empty()) question.law = options.run["law"];
+  if (!options.run["loss"].empty()) {
+    ORRERY_TRY(question.loss, at("--loss", read_real(scalar(options.run["loss"]))));
   }
-  if (!options.compute.empty()) {
-    ORRERY_TRY(question.compute, parse_compute(options.compute));
+  if (!options.run["compute"].empty()) {
+    ORRERY_TRY(question.compute, parse_compute(options.run["compute"]));
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const SizeAnswer sizes, sizes_of(question, catalog));
@@ -267,17 +241,15 @@ Result<int> sizes_command(const ForecastOptions& options, const Common& common) 
 
 Result<int> fit_command(const FaultFit& fitted, const ForecastOptions& options,
                         const Common& common) {
-  ORRERY_RETURN_IF_ERROR(check_without_model(options, true));
+  ORRERY_RETURN_IF_ERROR(check_without_model(options));
   return answer(
       options, common, [&] { return fault_fit_html(fitted); },
       [&] { return fault_fit_json(fitted); },
       [&](const TextStyle& style) { return fault_fit_text(fitted, style); });
 }
 
-}  // namespace
-
-Result<int> forecast_command(const ForecastOptions& options, const Common& common) {
-  if (!options.compute.empty() && !(options.question.model.empty() && options.log.empty())) {
+Result<int> forecast_question(const ForecastOptions& options, const Common& common) {
+  if (!options.run["compute"].empty() && !(options.question.model.empty() && options.log.empty())) {
     return bad_input("it chooses the size of a model, and a model or a log is given", "--compute",
                      "leave out the model and the log, or leave this out");
   }
@@ -291,7 +263,7 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
     recorded = std::move(fitted.rates);
   }
   if (options.question.model.empty() && options.log.empty() &&
-      (!options.loss.empty() || !options.compute.empty())) {
+      (!options.run["loss"].empty() || !options.run["compute"].empty())) {
     return sizes_command(options, common);
   }
   if (options.question.model.empty()) {
@@ -301,7 +273,7 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
   }
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
-  ORRERY_TRY(const auto question, run_question(options, spec.forecast));
+  ORRERY_TRY(const auto question, run_question(options.run, spec.forecast));
   const bool run_asked = has_length(question) || !question.phases.empty() || question.batch_ramp ||
                          question.planned || question.elastic;
   ORRERY_RETURN_IF_ERROR(check_meaning(options, run_asked, question.step_at));
@@ -333,6 +305,41 @@ Result<int> forecast_command(const ForecastOptions& options, const Common& commo
       options, common, [&] { return forecast_html(run, subject); },
       [&] { return forecast_json(run, subject); },
       [&](const TextStyle& style) { return forecast_text(run, subject, style); });
+}
+
+}  // namespace
+
+Command forecast_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "forecast", "a whole training run: days, failures, cost, and how likely");
+  auto o = std::make_shared<ForecastOptions>();
+  o->app = app;
+  add_question(app, o->question);
+  app->get_option("model")->required(false);
+  for (const char* file : {"--timeline", "--expanded"}) {
+    app->remove_option(app->get_option(file));
+  }
+  add_run(app, o->run);
+  o->run.add(app, kForecastOptions);
+  CLI::Option* log = app->add_option(
+      "--log", o->log,
+      "a log of faults, JSON or CSV: its rates in place of --failures; without a model, the fit");
+  app->add_option("--log-nodes", o->log_nodes,
+                  "nodes of its cluster; without a model: those it names")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}))
+      ->needs(log);
+  app->add_option("--log-days", o->log_days, "that it covers (default: until its last event)")
+      ->check(number_within(1, 36525))
+      ->needs(log);
+  app->footer(
+      "Examples:\n"
+      "  orrery forecast llama-3.1-405b --on h100-sxm:16384 --plan tp=8,pp=16,chunks=8 --seq 8192 "
+      "--global-batch 2048 --tokens 15.6T --failures meta-rsc-1 --within 90days\n"
+      "  orrery forecast llama-3.1-405b --on h100-sxm:16384 --plan tp=8,pp=16,chunks=8 --seq 8192 "
+      "--global-batch 2048\n"
+      "  orrery forecast --loss 1.9 --compute 1e25\n"
+      "  orrery forecast --log faults.json --log-nodes 400");
+  return command(app, o, forecast_question);
 }
 
 }  // namespace orrery::cli

@@ -1,5 +1,4 @@
 // orrery generate: how long an image or a video takes to make.
-#include "generate.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,44 +9,24 @@
 #include "command.h"
 #include "document/value.h"
 #include "estimate/generation.h"
-#include "number_option.h"
 #include "question.h"
 #include "report/plans/generation_report.h"
 
 namespace orrery::cli {
+namespace {
 
-void add_generate(CLI::App* app, GenerateOptions& g) {
-  for (const char* option : {"--workload", "--seq", "--global-batch", "--adapter-rank",
-                             "--adapted-products", "--html", "--timeline", "--expanded"}) {
-    app->remove_option(app->get_option(option));
-  }
-  app->add_option("--images", g.images, "made at once (default: 1)")
-      ->check(CLI::Range(1, 1'000'000));
-  app->add_option("--steps", g.steps, "of the sampler (default: the model's)")
-      ->check(CLI::Range(1, 100'000));
-  app->add_option("--guidance", g.guidance,
-                  "on: evaluate with and without the prompt; off (default: as the model)")
-      ->check(CLI::IsMember({"on", "off"}));
-  app->add_option("--evaluated", g.evaluated,
-                  "share of the steps that a cache of features leaves to evaluate (default: 1)")
-      ->check(number_within(1e-6, 1));
-  app->add_option("--displaced-after", g.displaced_after,
-                  "steps before those that use keys, values and patches of the step before "
-                  "(DistriFusion, PipeFusion; default: no step does)")
-      ->check(CLI::Range(0, 100'000));
-  app->add_option("--decoder-ranks", g.decoder_ranks,
-                  "GPUs of an image that decode a strip of it each (default: 1)")
-      ->check(CLI::Range(1, 1'000'000));
-  app->get_option("model")->required(false);
-  app->add_option("--measured", g.measured,
-                  "predict the rows of these CSV files instead, and show the errors");
-  app->footer(
-      "Examples:\n"
-      "  orrery generate flux-dev --on h100-sxm:4 --plan cp=4,context_parallel=ulysses\n"
-      "  orrery generate stable-diffusion-xl --on a100-80gb-sxm:2 --steps 30");
-}
+struct GenerateOptions {
+  Question question;
+  std::int64_t images = 1;
+  std::int64_t steps = 0;             // 0: the model's
+  std::string guidance;               // "on", "off"; empty: the model's
+  double evaluated = 1;               // share of the steps that a cache leaves
+  std::int64_t decoder_ranks = 1;     // that decode a strip each
+  std::int64_t displaced_after = -1;  // steps that are not displaced; -1: all
+  std::vector<std::string> measured;  // CSV files, in place of a model
+};
 
-Result<int> generate_command(const GenerateOptions& options, const Common& common) {
+Result<int> generate(const GenerateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   if (!options.measured.empty()) {
     if (!options.question.model.empty() || !options.question.cluster.empty()) {
@@ -82,11 +61,46 @@ Result<int> generate_command(const GenerateOptions& options, const Common& commo
   if (options.displaced_after >= 0) question.displaced_after = options.displaced_after;
   question.micro_batch_stated = std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
   ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
-  const int printed =
-      print(common.json ? to_json(generation_json(made)) : generation_text(made, text_style()));
-  return printed == ExitCode::done && made.verdict == Verdict::does_not_fit
-             ? static_cast<int>(ExitCode::negative)
-             : printed;
+  return answered(
+      common.json ? to_json(generation_json(made)) : generation_text(made, text_style()),
+      made.verdict != Verdict::does_not_fit);
+}
+
+}  // namespace
+
+Command generate_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("generate", "predict how long an image or a video takes");
+  auto o = std::make_shared<GenerateOptions>();
+  add_question(app, o->question);
+  for (const char* option : {"--workload", "--seq", "--global-batch", "--adapter-rank",
+                             "--adapted-products", "--html", "--timeline", "--expanded"}) {
+    app->remove_option(app->get_option(option));
+  }
+  app->add_option("--images", o->images, "made at once (default: 1)")
+      ->check(CLI::Range(1, 1'000'000));
+  app->add_option("--steps", o->steps, "of the sampler (default: the model's)")
+      ->check(CLI::Range(1, 100'000));
+  app->add_option("--guidance", o->guidance,
+                  "on: evaluate with and without the prompt; off (default: as the model)")
+      ->check(CLI::IsMember({"on", "off"}));
+  app->add_option("--evaluated", o->evaluated,
+                  "share of the steps that a cache of features leaves to evaluate (default: 1)")
+      ->check(number_within(1e-6, 1));
+  app->add_option("--displaced-after", o->displaced_after,
+                  "steps before those that use keys, values and patches of the step before "
+                  "(DistriFusion, PipeFusion; default: no step does)")
+      ->check(CLI::Range(0, 100'000));
+  app->add_option("--decoder-ranks", o->decoder_ranks,
+                  "GPUs of an image that decode a strip of it each (default: 1)")
+      ->check(CLI::Range(1, 1'000'000));
+  app->get_option("model")->required(false);
+  app->add_option("--measured", o->measured,
+                  "predict the rows of these CSV files instead, and show the errors");
+  app->footer(
+      "Examples:\n"
+      "  orrery generate flux-dev --on h100-sxm:4 --plan cp=4,context_parallel=ulysses\n"
+      "  orrery generate stable-diffusion-xl --on a100-80gb-sxm:2 --steps 30");
+  return command(app, o, generate);
 }
 
 }  // namespace orrery::cli

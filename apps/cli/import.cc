@@ -1,5 +1,4 @@
 // orrery import: the launch files of a framework as a specification.
-#include "import.h"
 
 #include <string>
 
@@ -8,19 +7,17 @@
 #include "report/plans/launch_report.h"
 
 namespace orrery::cli {
+namespace {
 
-void add_import(CLI::App* app, ImportOptions& o) {
-  app->add_option("files", o.files,
-                  "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
-      ->required();
-  app->add_option("--on", o.cluster, "the cluster; its number of GPUs where the files say none");
-  app->add_option("--model", o.model, "in place of what the files say: as for estimate");
-  app->add_option("--from", o.framework, "of orrery catalog launch (default: recognised)");
-  app->add_option("--yaml", o.yaml, "write the specification, for orrery estimate");
-  app->footer("Example:\n  orrery import train.sh --on h100-sxm:64 --yaml spec.yaml");
-}
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string framework;  // of orrery catalog launch; empty: recognised
+  std::string cluster;
+  std::string model;
+  std::string yaml;  // a file for the specification; empty: none
+};
 
-Result<int> import_command(const ImportOptions& options, const Common& common) {
+Result<int> import_files(const ImportOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   LaunchQuestion question;
   for (const std::string& file : options.files) {
@@ -39,6 +36,23 @@ Result<int> import_command(const ImportOptions& options, const Common& common) {
   if (common.json) return print(to_json(launch_json(launch)));
   const std::string spec = options.yaml.empty() ? "\n" + to_yaml(launch.specification) : "";
   return print(launch_text(launch, text_style()) + spec);
+}
+
+}  // namespace
+
+Command import_command(CLI::App& orrery) {
+  CLI::App* app =
+      orrery.add_subcommand("import", "launch files of a training framework as a specification");
+  auto o = std::make_shared<ImportOptions>();
+  app->add_option("files", o->files,
+                  "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
+      ->required();
+  app->add_option("--on", o->cluster, "the cluster; its number of GPUs where the files say none");
+  app->add_option("--model", o->model, "in place of what the files say: as for estimate");
+  app->add_option("--from", o->framework, "of orrery catalog launch (default: recognised)");
+  app->add_option("--yaml", o->yaml, "write the specification, for orrery estimate");
+  app->footer("Example:\n  orrery import train.sh --on h100-sxm:64 --yaml spec.yaml");
+  return command(app, o, import_files);
 }
 
 }  // namespace orrery::cli

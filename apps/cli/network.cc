@@ -13,8 +13,27 @@
 #include "report/network/network_report.h"
 
 namespace orrery::cli {
+namespace {
 
-Result<int> network_command(const NetworkOptions& options, const Common& common) {
+struct NetworkOptions {
+  std::string cluster;
+};
+
+struct CollectiveOptions {
+  std::string collective;
+  std::string size;
+  std::string cluster;
+  std::int64_t ranks = 0;  // 0: all
+  std::string algorithm;   // empty: every one
+  std::string program;     // a file of MSCCL; empty: none
+  std::uint32_t streams = 1;
+};
+
+struct ClusterOptions {
+  std::string jobs;  // a file
+};
+
+Result<int> describe_network(const NetworkOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
   ORRERY_TRY(const auto network, network_of(cluster));
@@ -22,7 +41,7 @@ Result<int> network_command(const NetworkOptions& options, const Common& common)
   return print(common.json ? to_json(network_json(figures)) : network_text(figures, text_style()));
 }
 
-Result<int> collective_command(const CollectiveOptions& options, const Common& common) {
+Result<int> compare_algorithms(const CollectiveOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   CollectiveQuestion question;
   ORRERY_TRY(question.kind, at("collective", parse_enum<CollectiveKind>(options.collective)));
@@ -48,13 +67,52 @@ Result<int> collective_command(const CollectiveOptions& options, const Common& c
                            : collective_text(comparison, text_style()));
 }
 
-Result<int> cluster_command(const ClusterOptions& options, const Common& common) {
+Result<int> share_cluster(const ClusterOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const Document document, read_document(options.jobs));
   ORRERY_TRY(DescribedJobs jobs, read_jobs(document, catalog));
   ORRERY_TRY(const SharedFabric shared, share_fabric(std::move(jobs), catalog));
   return print(common.json ? to_json(shared_fabric_json(shared))
                            : shared_fabric_text(shared, text_style()));
+}
+
+}  // namespace
+
+Command network_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "network", "the network of a cluster as a graph: links, bisection, paths");
+  auto o = std::make_shared<NetworkOptions>();
+  app->add_option("cluster", o->cluster, "a name, or a file: as for estimate")->required();
+  app->footer("Example:\n  orrery network meta-h100-24k-roce:2048");
+  return command(app, o, describe_network);
+}
+
+Command collective_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "collective", "a collective by every algorithm: closed form and simulated flows");
+  auto o = std::make_shared<CollectiveOptions>();
+  app->add_option("collective", o->collective,
+                  "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast")
+      ->required();
+  app->add_option("--size", o->size, "the payload, as nccl-tests count it: 1GiB")->required();
+  app->add_option("--on", o->cluster, "the cluster: h100-sxm:64, or as for estimate")->required();
+  app->add_option("--ranks", o->ranks, "the first so many accelerators (default: all)")
+      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1'000'000}));
+  app->add_option("--algorithm", o->algorithm, "only this one: ring, double_tree, ...");
+  app->add_option("--program", o->program, "an algorithm file of MSCCL (XML) beside them");
+  app->add_option("--streams", o->streams, "hashed paths of two GPUs")
+      ->check(CLI::Range(1U, 1024U));
+  app->footer("Example:\n  orrery collective all_reduce --size 1GiB --on h100-sxm:64");
+  return command(app, o, compare_algorithms);
+}
+
+Command cluster_command(CLI::App& orrery) {
+  CLI::App* app =
+      orrery.add_subcommand("cluster", "several jobs on one fabric: how they slow each other down");
+  auto o = std::make_shared<ClusterOptions>();
+  app->add_option("jobs", o->jobs, "a YAML file with the fabric and its jobs, or -")->required();
+  app->footer("Example:\n  orrery cluster examples/three-jobs.yaml");
+  return command(app, o, share_cluster);
 }
 
 }  // namespace orrery::cli

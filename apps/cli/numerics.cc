@@ -1,16 +1,16 @@
-#include "numerics.h"
+// orrery numerics: what number formats and kernels change in what is computed.
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "number_option.h"
+#include "command.h"
 #include "numerics/adam_statistics.h"
 #include "numerics/attention.h"
 #include "numerics/checkpoint_difference.h"
@@ -33,26 +33,56 @@ constexpr std::size_t kMostElements = std::size_t{1} << 28U;
 // CLI11 alone reads -1 as the largest seed. The upper end leaves room for the seeds that follow.
 CLI::Validator not_negative() { return CLI::Range(std::int64_t{0}, std::int64_t{1} << 53U); }
 
+// Options whose texts are read when the command runs: an error then names the option.
+class ReadOptions {
+ public:
+  // Where nothing is given the usual text is read; nothing if that is empty.
+  template <class T, class Parse>
+  void add(CLI::App* app, const char* name, T& into, const char* usual, const char* sentence,
+           Parse parse) {
+    const auto text = std::make_shared<std::string>(usual);
+    CLI::Option* option = app->add_option(name, *text, sentence);
+    if (!text->empty()) option->capture_default_str();
+    reads_.push_back(
+        [&into, text, parse, where = "--" + option->get_lnames().front()]() -> Result<void> {
+          if (text->empty()) return {};
+          ORRERY_TRY(into, at(where, parse(*text)));
+          return {};
+        });
+  }
+  // Of a whole number within these.
+  void add_size(CLI::App* app, const char* name, std::size_t& into, const char* usual,
+                const char* sentence, std::size_t least, std::size_t most) {
+    add(app, name, into, usual, sentence,
+        [least, most](const std::string& text) { return parse_size(text, least, most); });
+  }
+  [[nodiscard]] Result<void> read() const {
+    for (const auto& one : reads_) ORRERY_RETURN_IF_ERROR(one());
+    return {};
+  }
+
+ private:
+  std::vector<std::function<Result<void>()>> reads_;
+};
+
 // Of every experiment with drawn inputs.
 struct Drawn {
-  std::string inputs = "normal";
-  std::uint64_t seed = 1;
-  int seeds = 3;
+  ReadOptions read;
   std::string sweep;
   std::string html;
 
-  void add_distribution_to(CLI::App* app) {
-    app->add_option("--inputs", inputs, "normal, uniform or outliers: one channel in 64 large")
-        ->capture_default_str();
+  void add_distribution_to(CLI::App* app, Distribution& distribution) {
+    read.add(app, "--inputs", distribution, "normal",
+             "normal, uniform or outliers: one channel in 64 large", parse_enum<Distribution>);
   }
-  void add_seed_to(CLI::App* app) {
+  void add_seed_to(CLI::App* app, std::uint64_t& seed) {
     app->add_option("--seed", seed, "of the first draw")
         ->check(not_negative())
         ->capture_default_str();
     app->add_option("--html", html, "write a page with a plot to this file");
   }
-  void add_to(CLI::App* app, const std::string& axes) {
-    add_seed_to(app);
+  void add_to(CLI::App* app, std::uint64_t& seed, int& seeds, const std::string& axes) {
+    add_seed_to(app, seed);
     app->add_option("--seeds", seeds, "draws that figures are averaged over")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -65,194 +95,148 @@ Result<int> answered(const DeviationStudy& study, const Drawn& drawn, const Comm
   return print(common.json ? to_json(deviation_json(study)) : deviation_text(study, text_style()));
 }
 
-NumericsCommand attention_command(CLI::App& numerics) {
-  struct Options {
-    Drawn drawn;
-    std::string format = "bf16";
-    std::string length = "1Ki";
-    std::string keys;
-    std::string head = "64";
-    std::string heads = "1";
-    std::string key_heads;
-    std::string tile = "128";
-    std::string memory;
-    std::string order = "forward";
-    std::string statistics = "fp32";
-    std::string accumulator = "fp32";
-    double scale = 1;
-    std::string file;
-    bool causal = false;
-  };
-  auto o = std::make_shared<Options>();
+struct AttentionOptions {
+  Drawn drawn;
+  AttentionQuestion q;
+  std::size_t keys = 0;       // 0: as many as queries
+  std::size_t key_heads = 0;  // 0: as of queries
+  std::size_t on_chip = 0;    // numbers; 0: the tile is stated
+  std::string file;
+};
+
+Result<int> attention(const AttentionOptions& o, const Common& common) {
+  ORRERY_RETURN_IF_ERROR(o.drawn.read.read());
+  AttentionQuestion q = o.q;
+  q.shape.keys = o.keys > 0 ? o.keys : q.shape.queries;
+  q.shape.key_heads = o.key_heads > 0 ? o.key_heads : q.shape.query_heads;
+  if (q.shape.query_heads % q.shape.key_heads != 0) {
+    return bad_input(fmt::format("{} heads of queries cannot share {} of keys evenly",
+                                 q.shape.query_heads, q.shape.key_heads),
+                     "--key-heads", fmt::format("write a divisor of {}", q.shape.query_heads));
+  }
+  if (q.shape.causal && q.shape.keys < q.shape.queries) {
+    return bad_input(
+        fmt::format("with a causal mask, the first queries see none of {} keys", q.shape.keys),
+        "--keys", "write at least as many keys as queries");
+  }
+  if (o.on_chip > 0) q.tile = tiles_for(o.on_chip, q.shape.head_size).keys;
+  const int threads = threads_to_use(common.threads);
+  if (!o.file.empty()) {
+    ORRERY_TRY(const AttentionInputs inputs, read_inputs(o.file, q.shape.causal));
+    ORRERY_TRY(const DeviationStudy study, attention_study(q, inputs, threads));
+    return answered(study, o.drawn, common);
+  }
+  ORRERY_TRY(const DeviationStudy study, attention_study(q, o.drawn.sweep, threads));
+  return answered(study, o.drawn, common);
+}
+
+Command attention_command(CLI::App& numerics) {
   CLI::App* app = numerics.add_subcommand(
       "attention", "baseline and flash attention in a narrow format against double");
-  app->add_option("--format", o->format, "of what is computed: bf16, fp16, fp8-e4m3, e8m4, ...")
-      ->capture_default_str();
-  app->add_option("--length", o->length, "queries")->capture_default_str();
-  app->add_option("--keys", o->keys, "(default: as many as queries)");
-  app->add_option("--head", o->head, "size of a head")->capture_default_str();
-  app->add_option("--heads", o->heads, "of queries")->capture_default_str();
-  app->add_option("--key-heads", o->key_heads, "of keys and values (default: as of queries)");
+  auto o = std::make_shared<AttentionOptions>();
+  AttentionQuestion& q = o->q;
+  ReadOptions& read = o->drawn.read;
+  read.add(app, "--format", q.format, "bf16",
+           "of what is computed: bf16, fp16, fp8-e4m3, e8m4, ...", parse_float_format);
+  read.add_size(app, "--length", q.shape.queries, "1Ki", "queries", 1, kMostPositions);
+  read.add_size(app, "--keys", o->keys, "", "(default: as many as queries)", 1, kMostPositions);
+  read.add_size(app, "--head", q.shape.head_size, "64", "size of a head", 1, 4096);
+  read.add_size(app, "--heads", q.shape.query_heads, "1", "of queries", 1, 4096);
+  read.add(app, "--key-heads", o->key_heads, "", "of keys and values (default: as of queries)",
+           [&q](const std::string& text) { return parse_size(text, 1, q.shape.query_heads); });
   app->add_option("--input", o->file,
                   "a safetensors file with q, k and v, [heads, positions, head size], instead of "
                   "drawn numbers");
-  app->add_flag("--causal", o->causal, "no query sees later keys");
-  app->add_option("--tile", o->tile, "keys of a tile")->capture_default_str();
-  app->add_option("--on-chip", o->memory,
-                  "numbers that fit on the chip, which give the tile as in FlashAttention");
-  app->add_option("--order", o->order, "of the tiles: forward or backward")->capture_default_str();
-  app->add_option("--statistics", o->statistics, "format, in the kernel with wide formats")
-      ->capture_default_str();
-  app->add_option("--accumulator", o->accumulator, "format, in the kernel with wide formats")
-      ->capture_default_str();
-  app->add_option("--scale", o->scale, "of the queries")
+  app->add_flag("--causal", q.shape.causal, "no query sees later keys");
+  read.add_size(app, "--tile", q.tile, "128", "keys of a tile", 1, kMostPositions);
+  read.add_size(app, "--on-chip", o->on_chip, "",
+                "numbers that fit on the chip, which give the tile as in FlashAttention", 1,
+                std::size_t{1} << 40U);
+  read.add(app, "--order", q.order, "forward", "of the tiles: forward or backward",
+           parse_enum<TileOrder>);
+  read.add(app, "--statistics", q.statistics, "fp32", "format, in the kernel with wide formats",
+           parse_float_format);
+  read.add(app, "--accumulator", q.accumulator, "fp32", "format, in the kernel with wide formats",
+           parse_float_format);
+  app->add_option("--scale", q.query_scale, "of the queries")
       ->check(number_within(1e-6, 1e6))
       ->capture_default_str();
-  o->drawn.add_to(app, "format, length, tile, head, scale, order");
+  o->drawn.add_to(app, q.seed, q.seeds, "format, length, tile, head, scale, order");
   for (const char* const drawn : {"--length", "--keys", "--head", "--heads", "--key-heads",
                                   "--scale", "--seed", "--seeds", "--sweep"}) {
     app->get_option("--input")->excludes(app->get_option(drawn));
   }
   app->footer("Example:\n  orrery numerics attention --format bf16 --sweep tile=64,128,256,1024");
-  return {app, [o](const Common& common) -> Result<int> {
-            AttentionQuestion q;
-            ORRERY_TRY(q.format, at("--format", parse_float_format(o->format)));
-            ORRERY_TRY(q.statistics, at("--statistics", parse_float_format(o->statistics)));
-            ORRERY_TRY(q.accumulator, at("--accumulator", parse_float_format(o->accumulator)));
-            ORRERY_TRY(q.shape.queries, at("--length", parse_size(o->length, 1, kMostPositions)));
-            q.shape.keys = q.shape.queries;
-            if (!o->keys.empty()) {
-              ORRERY_TRY(q.shape.keys, at("--keys", parse_size(o->keys, 1, kMostPositions)));
-            }
-            ORRERY_TRY(q.shape.head_size, at("--head", parse_size(o->head, 1, 4096)));
-            ORRERY_TRY(q.shape.query_heads, at("--heads", parse_size(o->heads, 1, 4096)));
-            q.shape.key_heads = q.shape.query_heads;
-            if (!o->key_heads.empty()) {
-              ORRERY_TRY(q.shape.key_heads,
-                         at("--key-heads", parse_size(o->key_heads, 1, q.shape.query_heads)));
-            }
-            if (q.shape.query_heads % q.shape.key_heads != 0) {
-              return bad_input(
-                  o->heads + " heads of queries cannot share " + o->key_heads + " of keys evenly",
-                  "--key-heads", "write a divisor of " + o->heads);
-            }
-            q.shape.causal = o->causal;
-            if (o->causal && q.shape.keys < q.shape.queries) {
-              return bad_input(
-                  "with a causal mask, the first queries see none of " + o->keys + " keys",
-                  "--keys", "write at least as many keys as queries");
-            }
-            ORRERY_TRY(q.tile, at("--tile", parse_size(o->tile, 1, kMostPositions)));
-            if (!o->memory.empty()) {
-              ORRERY_TRY(const std::size_t numbers,
-                         at("--on-chip", parse_size(o->memory, 1, std::size_t{1} << 40U)));
-              q.tile = tiles_for(numbers, q.shape.head_size).keys;
-            }
-            ORRERY_TRY(q.order, at("--order", parse_enum<TileOrder>(o->order)));
-            q.query_scale = o->scale;
-            q.seed = o->drawn.seed;
-            q.seeds = o->drawn.seeds;
-            const int threads = threads_to_use(common.threads);
-            if (!o->file.empty()) {
-              ORRERY_TRY(const AttentionInputs inputs, read_inputs(o->file, o->causal));
-              ORRERY_TRY(const DeviationStudy study, attention_study(q, inputs, threads));
-              return answered(study, o->drawn, common);
-            }
-            ORRERY_TRY(const DeviationStudy study, attention_study(q, o->drawn.sweep, threads));
-            return answered(study, o->drawn, common);
-          }};
+  return command(app, o, attention);
 }
 
-NumericsCommand gemm_command(CLI::App& numerics) {
-  struct Options {
-    Drawn drawn;
-    std::string format = "mxfp8-e4m3";
-    std::string accumulator = "fp32";
-    std::string inner = "4Ki";
-    std::string group = "1";
-    std::string promote = "0";
-    std::string rows = "64";
-    std::string columns = "64";
-  };
-  auto o = std::make_shared<Options>();
+// Of products and sums over ranks: their questions are studied alike.
+template <class Question>
+struct DrawnOptions {
+  Drawn drawn;
+  Question q;
+};
+template <auto kStudy, class Question>
+Result<int> study_drawn(const DrawnOptions<Question>& o, const Common& common) {
+  ORRERY_RETURN_IF_ERROR(o.drawn.read.read());
+  ORRERY_TRY(const DeviationStudy study,
+             kStudy(o.q, o.drawn.sweep, threads_to_use(common.threads)));
+  return answered(study, o.drawn, common);
+}
+
+Command gemm_command(CLI::App& numerics) {
   CLI::App* app = numerics.add_subcommand(
       "gemm", "products of narrow operands and their accumulation against double");
-  app->add_option("--format", o->format,
-                  "of the operands: fp8-e4m3, fp8-e4m3/128, mxfp8-e4m3, nvfp4, int8, ...")
-      ->capture_default_str();
-  app->add_option("-k,--inner", o->inner, "length of the sums")->capture_default_str();
-  app->add_option("--rows", o->rows, "of the result")->capture_default_str();
-  app->add_option("--columns", o->columns, "of the result")->capture_default_str();
-  app->add_option("--accumulator", o->accumulator, "its format: fp32, fp16, e8m13, ...")
-      ->capture_default_str();
-  app->add_option("--group", o->group, "products that are added at once")->capture_default_str();
-  app->add_option("--promote", o->promote,
-                  "products after which the accumulator goes to an fp32 total; 0: never")
-      ->capture_default_str();
-  o->drawn.add_distribution_to(app);
-  o->drawn.add_to(app, "format, k, accumulator, group, promote");
+  auto o = std::make_shared<DrawnOptions<ProductQuestion>>();
+  ProductQuestion& q = o->q;
+  ReadOptions& read = o->drawn.read;
+  read.add(app, "--format", q.format, "mxfp8-e4m3",
+           "of the operands: fp8-e4m3, fp8-e4m3/128, mxfp8-e4m3, nvfp4, int8, ...",
+           parse_tensor_format);
+  read.add_size(app, "-k,--inner", q.inner, "4Ki", "length of the sums", 1, kMostElements);
+  read.add_size(app, "--rows", q.rows, "64", "of the result", 1, 4096);
+  read.add_size(app, "--columns", q.columns, "64", "of the result", 1, 4096);
+  read.add(app, "--accumulator", q.accumulation.format, "fp32",
+           "its format: fp32, fp16, e8m13, ...", parse_float_format);
+  read.add_size(app, "--group", q.accumulation.group, "1", "products that are added at once", 1,
+                1U << 24U);
+  read.add_size(app, "--promote", q.accumulation.promote, "0",
+                "products after which the accumulator goes to an fp32 total; 0: never", 0,
+                1U << 24U);
+  o->drawn.add_distribution_to(app, q.distribution);
+  o->drawn.add_to(app, q.seed, q.seeds, "format, k, accumulator, group, promote");
   app->footer(
       "Example:\n  orrery numerics gemm --format fp8-e4m3/128 --accumulator e8m13 --group 32 "
       "--sweep k=512,4Ki,32Ki");
-  return {
-      app, [o](const Common& common) -> Result<int> {
-        ProductQuestion q;
-        ORRERY_TRY(q.format, at("--format", parse_tensor_format(o->format)));
-        ORRERY_TRY(q.accumulation.format, at("--accumulator", parse_float_format(o->accumulator)));
-        ORRERY_TRY(q.inner, at("--inner", parse_size(o->inner, 1, kMostElements)));
-        ORRERY_TRY(q.rows, at("--rows", parse_size(o->rows, 1, 4096)));
-        ORRERY_TRY(q.columns, at("--columns", parse_size(o->columns, 1, 4096)));
-        ORRERY_TRY(q.accumulation.group, at("--group", parse_size(o->group, 1, 1U << 24U)));
-        ORRERY_TRY(q.accumulation.promote, at("--promote", parse_size(o->promote, 0, 1U << 24U)));
-        ORRERY_TRY(q.distribution, at("--inputs", parse_enum<Distribution>(o->drawn.inputs)));
-        q.seed = o->drawn.seed;
-        q.seeds = o->drawn.seeds;
-        ORRERY_TRY(const DeviationStudy study,
-                   product_study(q, o->drawn.sweep, threads_to_use(common.threads)));
-        return answered(study, o->drawn, common);
-      }};
+  return command(app, o, study_drawn<product_study, ProductQuestion>);
 }
 
-NumericsCommand allreduce_command(CLI::App& numerics) {
-  struct Options {
-    Drawn drawn;
-    std::string format = "bf16";
-    std::string ranks = "64";
-    std::string elements = "16Ki";
-    std::string rounding = "nearest-even";
-  };
-  auto o = std::make_shared<Options>();
+Command allreduce_command(CLI::App& numerics) {
   CLI::App* app = numerics.add_subcommand(
       "allreduce", "sums over ranks in a ring, a tree and two steps against double");
-  app->add_option("--format", o->format, "in which contributions and sums travel")
-      ->capture_default_str();
-  app->add_option("--ranks", o->ranks, "that contribute")->capture_default_str();
-  app->add_option("--elements", o->elements, "of a contribution")->capture_default_str();
-  app->add_option("--rounding", o->rounding, "nearest-even or stochastic")->capture_default_str();
-  o->drawn.add_distribution_to(app);
-  o->drawn.add_to(app, "format, ranks");
+  auto o = std::make_shared<DrawnOptions<ReductionQuestion>>();
+  ReductionQuestion& q = o->q;
+  ReadOptions& read = o->drawn.read;
+  read.add(app, "--format", q.format, "bf16", "in which contributions and sums travel",
+           parse_tensor_format);
+  read.add_size(app, "--ranks", q.ranks, "64", "that contribute", 2, 65536);
+  read.add_size(app, "--elements", q.elements, "16Ki", "of a contribution", 1, kMostElements);
+  read.add(app, "--rounding", q.rounding, "nearest-even", "nearest-even or stochastic",
+           parse_enum<Rounding>);
+  o->drawn.add_distribution_to(app, q.distribution);
+  o->drawn.add_to(app, q.seed, q.seeds, "format, ranks");
   app->footer("Example:\n  orrery numerics allreduce --format bf16 --sweep ranks=8,64,512");
-  return {app, [o](const Common& common) -> Result<int> {
-            ReductionQuestion q;
-            ORRERY_TRY(q.format, at("--format", parse_tensor_format(o->format)));
-            ORRERY_TRY(q.ranks, at("--ranks", parse_size(o->ranks, 2, 65536)));
-            ORRERY_TRY(q.elements, at("--elements", parse_size(o->elements, 1, kMostElements)));
-            ORRERY_TRY(q.rounding, at("--rounding", parse_enum<Rounding>(o->rounding)));
-            ORRERY_TRY(q.distribution, at("--inputs", parse_enum<Distribution>(o->drawn.inputs)));
-            q.seed = o->drawn.seed;
-            q.seeds = o->drawn.seeds;
-            ORRERY_TRY(const DeviationStudy study,
-                       reduction_study(q, o->drawn.sweep, threads_to_use(common.threads)));
-            return answered(study, o->drawn, common);
-          }};
+  return command(app, o, study_drawn<reduction_study, ReductionQuestion>);
 }
 
-NumericsCommand quantize_command(CLI::App& numerics) {
+Command quantize_command(CLI::App& numerics) {
   struct Options {
     Drawn drawn;
+    Distribution distribution{};
+    std::size_t elements = 0;
+    std::uint64_t seed = 1;
     std::vector<std::string> formats;
     std::vector<double> bounds;
-    std::string elements = "64Ki";
     std::string file;
     std::string tensor;
     int states = 0;
@@ -267,7 +251,8 @@ NumericsCommand quantize_command(CLI::App& numerics) {
                   "error-bounded codes as well: bounds as shares of the largest magnitude")
       ->delimiter(',')
       ->check(number_within(1e-9, 1));
-  app->add_option("--elements", o->elements, "of the drawn tensor")->capture_default_str();
+  o->drawn.read.add_size(app, "--elements", o->elements, "64Ki", "of the drawn tensor", 1,
+                         kMostElements);
   app->add_option("--input", o->file, "a safetensors or .npy file instead of drawn numbers");
   app->add_option("--tensor", o->tensor, "of the file; needed where it has several")
       ->needs("--input");
@@ -275,8 +260,8 @@ NumericsCommand quantize_command(CLI::App& numerics) {
       app->add_option("--states", o->states,
                       "Adam's moments in 8-bit codes instead, after this many steps")
           ->check(CLI::Range(1, 100000));
-  o->drawn.add_distribution_to(app);
-  o->drawn.add_seed_to(app);
+  o->drawn.add_distribution_to(app, o->distribution);
+  o->drawn.add_seed_to(app, o->seed);
   for (const char* const other : {"--format", "--bound", "--input", "--tensor", "--inputs"}) {
     states->excludes(app->get_option(other));
   }
@@ -285,13 +270,10 @@ NumericsCommand quantize_command(CLI::App& numerics) {
   }
   app->footer("Example:\n  orrery numerics quantize --inputs outliers --bound 0.001");
   return {app, [o](const Common& common) -> Result<int> {
-            ORRERY_TRY(const Distribution distribution,
-                       at("--inputs", parse_enum<Distribution>(o->drawn.inputs)));
-            ORRERY_TRY(const std::size_t elements,
-                       at("--elements", parse_size(o->elements, 1, kMostElements)));
+            ORRERY_RETURN_IF_ERROR(o->drawn.read.read());
             if (o->states > 0) {
               ORRERY_TRY(const DeviationStudy study,
-                         optimizer_state_study(elements, o->states, o->drawn.seed));
+                         optimizer_state_study(o->elements, o->states, o->seed));
               return answered(study, o->drawn, common);
             }
             std::vector<TensorFormat> formats;
@@ -305,7 +287,7 @@ NumericsCommand quantize_command(CLI::App& numerics) {
             }
             std::vector<float> tensor;
             if (o->file.empty()) {
-              tensor = drawn_tensor(distribution, 1, elements, o->drawn.seed, 0);
+              tensor = drawn_tensor(o->distribution, 1, o->elements, o->seed, 0);
             } else {
               ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
               ORRERY_TRY(tensor, read_tensor(file, o->tensor));
@@ -314,7 +296,7 @@ NumericsCommand quantize_command(CLI::App& numerics) {
           }};
 }
 
-NumericsCommand train_command(CLI::App& numerics) {
+Command train_command(CLI::App& numerics) {
   struct Options {
     std::string format = "fp16";
     std::string folder;
@@ -353,11 +335,7 @@ NumericsCommand train_command(CLI::App& numerics) {
                        at("--format " + o->format,
                           training_study(o->question, threads_to_use(common.threads))));
             if (!o->folder.empty()) {
-              std::error_code error;
-              std::filesystem::create_directories(o->folder, error);
-              if (error) {
-                return fail(ErrorCode::io, "cannot be made: " + error.message(), o->folder);
-              }
+              ORRERY_RETURN_IF_ERROR(make_folder(o->folder));
               const auto write = [&](const std::string& name,
                                      const std::vector<WrittenTensor>& tensors) {
                 return write_file(o->folder + "/" + name + ".safetensors",
@@ -376,7 +354,7 @@ NumericsCommand train_command(CLI::App& numerics) {
           }};
 }
 
-NumericsCommand compare_command(CLI::App& numerics) {
+Command compare_command(CLI::App& numerics) {
   struct Options {
     std::string first;
     std::string second;
@@ -410,7 +388,7 @@ NumericsCommand compare_command(CLI::App& numerics) {
           }};
 }
 
-NumericsCommand adam_command(CLI::App& numerics) {
+Command adam_command(CLI::App& numerics) {
   struct Options {
     AdamSettings settings;
     std::string log;
@@ -446,67 +424,57 @@ NumericsCommand adam_command(CLI::App& numerics) {
           }};
 }
 
-NumericsCommand vectors_command(CLI::App& numerics) {
-  struct Options {
-    std::string file;
-    double bound = 0;
-    std::int64_t iteration = 65536;
-    std::string link = "25 GB/s";
-    std::string compress = "40 GB/s";
-    std::string decompress = "40 GB/s";
-  };
-  auto o = std::make_shared<Options>();
+struct VectorOptions {
+  ReadOptions read;
+  VectorStudySettings settings;
+  std::string file;
+};
+
+Result<int> vectors(const VectorOptions& o, const Common& common) {
+  ORRERY_RETURN_IF_ERROR(o.read.read());
+  ORRERY_TRY(const TensorFile file, TensorFile::open(o.file));
+  ORRERY_TRY(const VectorStudy study, study_vectors(file, o.settings));
+  return print(common.json ? to_json(vector_json(study)) : vector_text(study, text_style()));
+}
+
+Command vectors_command(CLI::App& numerics) {
   CLI::App* app = numerics.add_subcommand(
       "vectors", "what error-bounded compression makes of rows of embedding tables");
+  auto o = std::make_shared<VectorOptions>();
+  VectorStudySettings& s = o->settings;
+  s.bound = 0;
+  s.iteration = 65536;
   app->add_option("file", o->file, "a safetensors or .npy file with a matrix for each table")
       ->required();
-  app->add_option("--bound", o->bound, "of the error of an element; 0: by table and iteration")
+  app->add_option("--bound", s.bound, "of the error of an element; 0: by table and iteration")
       ->check(number_within(0, 1e6))
       ->capture_default_str();
-  app->add_option("--iteration", o->iteration, "of the training: bounds are wider before 65536")
+  app->add_option("--iteration", s.iteration, "of the training: bounds are wider before 65536")
       ->check(not_negative())
       ->capture_default_str();
-  app->add_option("--link", o->link, "that vectors are exchanged over")->capture_default_str();
-  app->add_option("--compress", o->compress, "throughput of the codec on an accelerator")
-      ->capture_default_str();
-  app->add_option("--decompress", o->decompress, "and of its inverse")->capture_default_str();
+  const auto rate = [](const std::string& text) -> Result<BytesPerSecond> {
+    ORRERY_TRY(const BytesPerSecond read, parse_bytes_per_second(text));
+    if (read.value() > 0) return read;
+    return bad_input("a throughput of 0", "", "write one such as '40 GB/s'");
+  };
+  o->read.add(app, "--link", s.link, "25 GB/s", "that vectors are exchanged over", rate);
+  o->read.add(app, "--compress", s.compress, "40 GB/s", "throughput of the codec on an accelerator",
+              rate);
+  o->read.add(app, "--decompress", s.decompress, "40 GB/s", "and of its inverse", rate);
   app->footer("Example:\n  orrery numerics vectors embeddings.safetensors --link '50 GB/s'");
-  return {
-      app, [o](const Common& common) -> Result<int> {
-        VectorStudySettings settings;
-        settings.bound = o->bound;
-        settings.iteration = o->iteration;
-        const auto rate = [](const std::string& text,
-                             const char* option) -> Result<BytesPerSecond> {
-          ORRERY_TRY(const BytesPerSecond read, at(option, parse_bytes_per_second(text)));
-          if (read.value() > 0) return read;
-          return bad_input("a throughput of 0", option, "write one such as '40 GB/s'");
-        };
-        ORRERY_TRY(settings.link, rate(o->link, "--link"));
-        ORRERY_TRY(settings.compress, rate(o->compress, "--compress"));
-        ORRERY_TRY(settings.decompress, rate(o->decompress, "--decompress"));
-        ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
-        ORRERY_TRY(const VectorStudy study, study_vectors(file, settings));
-        return print(common.json ? to_json(vector_json(study)) : vector_text(study, text_style()));
-      }};
+  return command(app, o, vectors);
 }
 
 }  // namespace
 
-NumericsCommand add_numerics(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "numerics", "what number formats and kernels change in what is computed");
-  app->require_subcommand(1);
-  const std::vector<NumericsCommand> commands = {
-      attention_command(*app), gemm_command(*app),  allreduce_command(*app), quantize_command(*app),
-      compare_command(*app),   train_command(*app), adam_command(*app),      vectors_command(*app)};
-  app->footer("orrery numerics COMMAND --help explains a command.");
-  return {app, [commands](const Common& common) -> Result<int> {
-            for (const NumericsCommand& command : commands) {
-              if (command.app->parsed()) return command.run(common);
-            }
-            return ExitCode::bug;
-          }};
+Command numerics_command(CLI::App& orrery) {
+  static constexpr std::array<AddCommand, 8> kCommands = {
+      attention_command, gemm_command,  allreduce_command, quantize_command,
+      compare_command,   train_command, adam_command,      vectors_command};
+  return command_group(
+      orrery.add_subcommand("numerics",
+                            "what number formats and kernels change in what is computed"),
+      kCommands);
 }
 
 }  // namespace orrery::cli

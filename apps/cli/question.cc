@@ -93,6 +93,44 @@ Result<Model> sized(const Model& model, const Question& q) {
 
 }  // namespace
 
+void add_question(CLI::App* app, Question& q) {
+  app->add_option(
+         "model", q.model,
+         "a catalog name, a Hugging Face config.json, a model or specification in YAML, or - "
+         "for standard input")
+      ->required();
+  app->add_option("--on", q.cluster,
+                  "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
+  app->add_option("--plan", q.plan, "the plan: tp=8,pp=16,micro_batch=1,...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
+  app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
+  app->add_option("--global-batch", q.global_batch,
+                  "sequences of a step: 2048; or, with k or M, its tokens: 4M");
+  app->add_option("--resolution", q.resolution, "of an image model, width x height: 1280x720");
+  app->add_option("--frames", q.frames, "of a video")->check(CLI::Range(1, 100'000));
+  app->add_option("--precision", q.precision,
+                  "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4, tf32, fp32");
+  app->add_option("--software", q.software,
+                  "the training framework, of orrery catalog software: megatron-core-0.12, ...");
+  app->add_option("--adapter-rank", q.adapter_rank,
+                  "train low-rank adapters (LoRA) of this rank beside the frozen model")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  app->add_option("--adapted-products", q.adapt, "which products have adapters: attention, all");
+  app->add_option("--set", q.settings,
+                  "change one setting: network=2x, hbm=1.5x, cluster.levels.0.latency=1us; also "
+                  "compute, memory, scale-up, latency")
+      ->allow_extra_args(false);
+  app->add_option("--kernels", q.kernels,
+                  "a file of Python that defines kernel_time(kernel), the seconds of a kernel in "
+                  "place of the cost model's, kernel.predicted_s");
+  app->add_flag("--isolate", q.isolate,
+                "call functions of Python in processes of python3, where a crash is an error and "
+                "every module can be imported, instead of interpreters within this one");
+  app->add_option("--html", q.html, "write a report with charts to this file");
+  app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
+  app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
+}
+
 Result<Spec> ask(const Question& q, const Catalog& catalog) {
   ORRERY_TRY(Spec spec, subject(q, catalog));
   if (!q.plan.empty()) {
@@ -147,16 +185,20 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   return spec;
 }
 
-Result<std::optional<HealthyRun>> run_of(const std::string& tokens, const std::string& price,
-                                         const Spec& spec, const Estimate& estimate,
-                                         const Catalog& catalog) {
-  if (tokens.empty()) {
-    if (price.empty()) return std::nullopt;
+void add_healthy_run(CLI::App* app, FieldOptions& options) {
+  options.add(app, std::to_array<FieldOption>(
+                       {{"tokens",
+                         "of a run, 15T, 300B: its days, GPU-hours, dollars and energy if nothing "
+                         "fails"},
+                        {"price", "of orrery catalog prices, or 2.95$/h (default: the median)"}}));
+}
+
+Result<std::optional<HealthyRun>> run_of(const FieldOptions& options, const Spec& spec,
+                                         const Estimate& estimate, const Catalog& catalog) {
+  if (options["tokens"].empty()) {
+    if (options["price"].empty()) return std::nullopt;
     return bad_input("needs the length of the run", "--price", "write --tokens 15T");
   }
-  ForecastOptions options;
-  options.tokens = tokens;
-  options.price = price;
   ORRERY_TRY(const RunQuestion question, run_question(options, spec.forecast));
   return healthy_run(estimate, spec.scenario.cluster, question, catalog);
 }

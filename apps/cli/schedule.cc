@@ -23,6 +23,23 @@
 namespace orrery::cli {
 namespace {
 
+struct ScheduleCommandOptions {
+  std::string name;  // of a schedule, or: list, compare, auto
+  int stages = 0;
+  int microbatches = 0;
+  int chunks = 0;  // 0: the schedule's own number
+  int group = 0;
+  std::string times;
+  std::string memory_limit;
+  bool blocking = false;
+  std::string svg;
+  std::string png;
+  std::string perfetto;
+  int width = 0;  // of the terminal drawing; 0: the terminal's
+  const CLI::App* app = nullptr;
+  double time_limit = 0;  // seconds; 0: 60 of auto, none of compare
+};
+
 constexpr int kPngScale = 2;
 // Virtual stages a device has when auto may choose: as fine as compare cuts.
 constexpr int kFinestCut = 4;
@@ -159,30 +176,17 @@ Result<int> show(const ScheduleCommandOptions& options, const Common& common, co
 
 // Options that are given but mean nothing to list, compare or auto.
 Result<void> check_meaning(const ScheduleCommandOptions& o) {
-  const bool draws = o.name != "list" && o.name != "compare";
-  const bool searches = o.name == "auto" || o.name == "compare";
-  struct Given {
-    const char* option;
-    bool given, means;
+  const auto refuse = [&](bool means, std::initializer_list<const char*> options) -> Result<void> {
+    if (means) return {};
+    return refuse_given(*o.app, options, "has no effect on schedule " + o.name,
+                        "leave it out; see orrery schedule --help");
   };
-  for (const auto& [option, given, means] : {
-           Given{"--svg", !o.svg.empty(), draws},
-           Given{"--png", !o.png.empty(), draws},
-           Given{"--perfetto", !o.perfetto.empty(), draws},
-           Given{"--group", o.group != 0, draws && o.name != "auto"},
-           Given{"--time-limit", o.time_limit != 0, searches},
-           Given{"--chunks", o.chunks != 0, o.name != "list"},
-           Given{"--memory-limit", !o.memory_limit.empty(), o.name != "list"},
-           Given{"--stages", o.stages != 0, o.name != "list"},
-           Given{"--microbatches", o.microbatches != 0, o.name != "list"},
-           Given{"--times", !o.times.empty(), o.name != "list"},
-       }) {
-    if (given && !means) {
-      return bad_input("has no effect on schedule " + o.name, option,
-                       "leave it out; see orrery schedule --help");
-    }
-  }
-  return {};
+  const bool lists = o.name == "list";
+  const bool draws = !lists && o.name != "compare";
+  ORRERY_RETURN_IF_ERROR(refuse(draws, {"--svg", "--png", "--perfetto"}));
+  ORRERY_RETURN_IF_ERROR(refuse(draws && o.name != "auto", {"--group"}));
+  ORRERY_RETURN_IF_ERROR(refuse(o.name == "auto" || o.name == "compare", {"--time-limit"}));
+  return refuse(!lists, {"--chunks", "--memory-limit", "--stages", "--microbatches", "--times"});
 }
 
 Result<int> compare(const ScheduleCommandOptions& options, const Common& common,
@@ -263,9 +267,7 @@ Result<int> synthesise_best(const ScheduleCommandOptions& options, const Common&
   return show(options, common, answer, &*found, style);
 }
 
-}  // namespace
-
-Result<int> schedule_command(const ScheduleCommandOptions& options, const Common& common) {
+Result<int> schedule_named(const ScheduleCommandOptions& options, const Common& common) {
   TextStyle style = text_style();
   if (options.width > 0) style.width = options.width;
   ORRERY_RETURN_IF_ERROR(check_meaning(options));
@@ -276,6 +278,49 @@ Result<int> schedule_command(const ScheduleCommandOptions& options, const Common
   if (options.name == "auto") return synthesise_best(options, common, style);
   ORRERY_TRY(const auto answer, one_schedule(options));
   return show(options, common, answer, nullptr, style);
+}
+
+}  // namespace
+
+Command schedule_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "schedule", "work out, draw, compare and synthesise pipeline schedules");
+  auto o = std::make_shared<ScheduleCommandOptions>();
+  o->app = app;
+  const CLI::Range any_count(1, 1'000'000'000);
+  app->add_option("name", o->name,
+                  "a schedule, or: list (all of them), compare (all of them measured), auto (the "
+                  "best that can be found)")
+      ->required();
+  app->add_option("--stages", o->stages, "devices of the pipeline")->check(any_count);
+  app->add_option("--microbatches", o->microbatches, "of a step")->check(any_count);
+  app->add_option("--chunks", o->chunks, "virtual stages a device")->check(any_count);
+  app->add_option("--group", o->group, "microbatches that pass a chunk together")->check(any_count);
+  app->add_option("--times", o->times,
+                  "f=1,b=1,w=1,comm=0 or with units f=18.5ms,...; f=1:2:1:1 for stages that "
+                  "differ; or a YAML or JSON file. Of one operation on one virtual stage; to "
+                  "compare and auto, of a device's share of a microbatch");
+  app->add_option("--memory-limit", o->memory_limit,
+                  "the most a device may hold: microbatches of one virtual stage; to compare and "
+                  "auto, of a device's share");
+  app->add_flag("--blocking", o->blocking, "sends stop the sender and the receiver");
+  app->add_option("--svg", o->svg, "write the picture to this file");
+  app->add_option("--png", o->png, "write the picture to this file");
+  app->add_option("--perfetto", o->perfetto, "write a Chrome/Perfetto timeline to this file");
+  app->add_option("--width", o->width, "characters of a line")->check(CLI::Range(40, 1000));
+  app->add_option(
+         "--time-limit", o->time_limit,
+         "auto, compare: stop after this many seconds, compare after the schedule it is at; "
+         "auto takes at most 60 without it")
+      ->check(number_within(0.001, 1e6));
+  app->footer(
+      "Examples:\n"
+      "  orrery schedule list\n"
+      "  orrery schedule interleaved_1f1b --stages 4 --microbatches 8 --chunks 2\n"
+      "  orrery schedule 1f1b --stages 8 --microbatches 24 --times "
+      "f=18.522ms,b=18.086ms,w=9.337ms,comm=0.601ms\n"
+      "  orrery schedule compare --stages 8 --microbatches 32 --memory-limit 8");
+  return command(app, o, schedule_named);
 }
 
 }  // namespace orrery::cli

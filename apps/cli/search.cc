@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "document/value_list.h"
-#include "emit.h"
 #include "estimate/step_timeline.h"
 #include "forecast/run_search.h"
 #include "heap.h"
 #include "parallel/parallel_for.h"
+#include "plan_files.h"
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
@@ -21,12 +21,27 @@
 #include "report/plans/plans_json.h"
 #include "report/plans/python_functions.h"
 #include "report/plans/search_text.h"
-#include "report_files.h"
 #include "search/across_sites.h"
 #include "search/stated_space.h"
 
 namespace orrery::cli {
 namespace {
+
+struct SearchCommandOptions {
+  Question question;
+  int top = 0;                         // plans to show; 0: the usual number
+  std::vector<std::string> schedules;  // empty: the default ones
+  bool all_axes = false;
+  std::vector<std::string> axes;    // "local_steps=1,100": fields that are searched as well
+  std::vector<std::string> varied;  // "latency=10us,1ms": of the outermost level
+  bool sites = false;               // what crosses the outermost level, and against which baselines
+  bool numerics = false;            // what the best plan changes against bf16
+  double time_limit = 0;            // seconds; 0: none
+  std::string objective;            // empty: step-time
+  std::vector<std::int64_t> gpus;   // sizes of the run; empty: the whole cluster
+  const CLI::App* app = nullptr;
+  FieldOptions run;  // those of its options that describe the run
+};
 
 // Of the best plan.
 Result<std::vector<std::string>> write_files(const Question& question, const PredictedStep& winner,
@@ -37,23 +52,6 @@ Result<std::vector<std::string>> write_files(const Question& question, const Pre
   if (!question.expanded || question.timeline.empty()) return write(winner.folded);
   ORRERY_TRY(const SimulatedStep expanded, simulated(winner.costs, Folding::expanded));
   return write(expanded);
-}
-
-// What has no effect on the shortest step.
-Result<void> check_objective(const SearchCommandOptions& o) {
-  const auto of_run =
-      std::to_array<std::pair<const char*, bool>>({{"--gpus", !o.gpus.empty()},
-                                                   {"--steps", !o.run.steps.empty()},
-                                                   {"--failures", !o.run.failures.empty()},
-                                                   {"--restart", !o.run.restart.empty()},
-                                                   {"--checkpoint", !o.run.checkpoint.empty()},
-                                                   {"--spares", !o.run.spares.empty()}});
-  for (const auto& [option, given] : of_run) {
-    if (!given) continue;
-    return bad_input("an option of a run, and the shortest step is searched", option,
-                     "write --objective goodput, time-to-train or cost as well");
-  }
-  return {};
 }
 
 Result<std::vector<LinkVariation>> link_variations(const SearchCommandOptions& options) {
@@ -68,12 +66,6 @@ Result<std::vector<LinkVariation>> link_variations(const SearchCommandOptions& o
     out.push_back({text.substr(0, equals), std::move(values)});
   }
   return out;
-}
-
-// Prints an answer and gives the exit code.
-int answered(const std::string& answer, bool found) {
-  const int printed = print(answer);
-  return printed != ExitCode::done ? printed : found ? ExitCode::done : ExitCode::negative;
 }
 
 std::string text_of(const std::vector<std::string>& files) {
@@ -92,7 +84,7 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
   ORRERY_TRY(question.run, run_question(options.run, spec.forecast));
   question.sizes = options.gpus;
   question.space = std::move(space);
-  if (!options.run.price.empty() && !has_length(question.run)) {
+  if (!options.run["price"].empty() && !has_length(question.run)) {
     return bad_input("needs the length of the run", "--price", "write --tokens 15T or --steps N");
   }
   Seconds elapsed;
@@ -116,9 +108,7 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
                   !found.runs.empty());
 }
 
-}  // namespace
-
-Result<int> search_command(const SearchCommandOptions& options, const Common& common) {
+Result<int> search_plans(const SearchCommandOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
 
@@ -167,7 +157,10 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
     }
     return search_for_run(options, common, catalog, spec, *space, timed);
   }
-  ORRERY_RETURN_IF_ERROR(check_objective(options));
+  ORRERY_RETURN_IF_ERROR(refuse_given(
+      *options.app, {"--gpus", "--steps", "--failures", "--restart", "--checkpoint", "--spares"},
+      "an option of a run, and the shortest step is searched",
+      "write --objective goodput, time-to-train or cost as well"));
 
   const Subject subject = subject_of(spec.scenario);
   Judge judge;
@@ -209,7 +202,7 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
     return emit(options.question.emit, *found.winner, catalog, common);
   }
   for (const Estimate& plan : found.plans) {
-    ORRERY_TRY(const auto run, run_of(options.run.tokens, options.run.price, spec, plan, catalog));
+    ORRERY_TRY(const auto run, run_of(options.run, spec, plan, catalog));
     if (!run) break;
     if (!extras.runs) extras.runs.emplace();
     extras.runs->push_back(*run);
@@ -238,6 +231,62 @@ Result<int> search_command(const SearchCommandOptions& options, const Common& co
   }
   if (extras.numerics) text += numerics_text(*extras.numerics, style);
   return answered(text + text_of(files), fits);
+}
+
+}  // namespace
+
+Command search_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("search", "find the best plan");
+  auto o = std::make_shared<SearchCommandOptions>();
+  o->app = app;
+  add_question(app, o->question);
+  add_emit(app, o->question);
+  app->add_option("--top", o->top,
+                  "plans to show (default: 10; of a run 3, or the best one of each size)")
+      ->check(CLI::Range(1, 1000));
+  app->add_option("--schedules", o->schedules,
+                  "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
+                  "maintained implementation)")
+      ->delimiter(',');
+  app->add_flag(
+      "--all-axes", o->all_axes,
+      "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
+      "single recomputed modules, every schedule and more");
+  app->add_option("--axis", o->axes,
+                  "also search this field of the plan, with its usual values or those given: "
+                  "gradient_code, local_steps=1,100, overlap.tensor_parallel; given twice, every "
+                  "combination")
+      ->allow_extra_args(false);
+  CLI::Option* sites = app->add_flag(
+      "--sites", o->sites,
+      "of several sites: every order of the mesh axes, which axis crosses between the sites, "
+      "against a plan made for one site and against choosing one thing alone");
+  app->add_option(
+         "--vary", o->varied,
+         "with --sites: also over other links between the sites, "
+         "latency=10us,1ms,10ms or oversubscription=1..16*2; given twice, every combination")
+      ->allow_extra_args(false)
+      ->needs(sites);
+  app->add_option("--time-limit", o->time_limit,
+                  "stop after this many seconds and print the best plans so far")
+      ->check(number_within(0.001, 1e6));
+  app->add_flag("--numerics", o->numerics, kNumericsHelp);
+  app->add_option("--objective", o->objective,
+                  "what is best: step-time (the default), or of a whole run with its "
+                  "failures: goodput, time-to-train, cost");
+  app->add_option("--python", o->question.python,
+                  "a file of Python that defines objective(step), which is minimised in "
+                  "place of the step time, or constraint(step), or both; step has the keys "
+                  "of estimate --json");
+  app->add_option("--gpus", o->gpus,
+                  "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")
+      ->delimiter(',');
+  add_run(app, o->run);
+  app->footer(
+      "Fields that --plan or the specification states are kept, all others are searched.\n"
+      "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");
+
+  return command(app, o, search_plans);
 }
 
 }  // namespace orrery::cli

@@ -1,6 +1,5 @@
 // orrery tables: where the planner puts the embedding tables of a recommendation model, and why;
 // and which of them share a tower.
-#include "tables.h"
 
 #include <utility>
 
@@ -17,29 +16,16 @@
 
 namespace orrery::cli {
 
-void add_tables(CLI::App* app, TablesOptions& options) {
-  Question& q = options.question;
-  app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")
-      ->required();
-  app->add_option("--on", q.cluster, "the cluster: h100-sxm:64, or as for estimate");
-  app->add_option("--plan", q.plan, "the plan: ep=8,tp=2,...");
-  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
-  app->add_option("--global-batch", q.global_batch, "samples of a step: 65536");
-  app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
-  app->add_option("--similarities", options.similarities,
-                  "divide the features into towers by these: a CSV file whose header names them, "
-                  "with a row of cosines for each; at most 1,000 features");
-  app->add_option("--towers", options.towers, "with --similarities: how many");
-  app->add_option(
-      "--strategy", options.strategy,
-      "with --similarities: coherent (default: features that are alike share a tower) or diverse");
-  app->footer(
-      "Examples:\n"
-      "  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296\n"
-      "  orrery tables dlrm-dcnv2-mlperf --similarities cosines.csv --towers 8");
-}
-
 namespace {
+
+// Where embedding tables lie.
+struct TablesOptions {
+  const CLI::App* app = nullptr;
+  Question question;
+  std::string similarities;  // of features, a CSV file; empty: none
+  std::int64_t towers = 0;
+  std::string strategy;  // empty: coherent
+};
 
 Result<const Recommender*> with_tables(const Model& model) {
   const Recommender* recommender = recommender_of(model);
@@ -51,14 +37,10 @@ Result<const Recommender*> with_tables(const Model& model) {
 Result<int> towers_command(const TablesOptions& options, const Catalog& catalog,
                            const Common& common) {
   const Question& q = options.question;
-  for (const auto& [option, value] :
-       {std::pair("--on", &q.cluster), std::pair("--plan", &q.plan),
-        std::pair("--workload", &q.workload), std::pair("--global-batch", &q.global_batch),
-        std::pair("--precision", &q.precision)}) {
-    if (value->empty()) continue;
-    return bad_input("the division of features into towers does not depend on it", option,
-                     "leave it out beside --similarities");
-  }
+  ORRERY_RETURN_IF_ERROR(
+      refuse_given(*options.app, {"--on", "--plan", "--workload", "--global-batch", "--precision"},
+                   "the division of features into towers does not depend on it",
+                   "leave it out beside --similarities"));
   if (options.towers == 0) {
     return bad_input("how many towers is not given", "--towers", "such as --towers 8");
   }
@@ -75,9 +57,7 @@ Result<int> towers_command(const TablesOptions& options, const Catalog& catalog,
   return print(common.json ? to_json(towers_json(towers)) : towers_text(towers, text_style()));
 }
 
-}  // namespace
-
-Result<int> tables_command(const TablesOptions& options, const Common& common) {
+Result<int> tables(const TablesOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   if (!options.similarities.empty()) return towers_command(options, catalog, common);
   if (options.towers != 0) {
@@ -96,10 +76,38 @@ Result<int> tables_command(const TablesOptions& options, const Common& common) {
   const ReportedPlacement placement = reported_placement(
       *recommender, divided, cluster.accelerators_per_node, place_tables(*recommender, divided),
       cluster.name, estimate(step).stages.front().memory, cluster.accelerator.memory.capacity);
-  const int printed = print(common.json ? to_json(placement_json(placement))
-                                        : placement_text(placement, text_style()));
-  if (printed != ExitCode::done) return printed;
-  return placement.fits ? ExitCode::done : ExitCode::negative;
+  return answered(
+      common.json ? to_json(placement_json(placement)) : placement_text(placement, text_style()),
+      placement.fits);
+}
+
+}  // namespace
+
+Command tables_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand(
+      "tables", "where the embedding tables of a recommendation model lie, and why");
+  auto o = std::make_shared<TablesOptions>();
+  o->app = app;
+  Question& q = o->question;
+  app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")
+      ->required();
+  app->add_option("--on", q.cluster, "the cluster: h100-sxm:64, or as for estimate");
+  app->add_option("--plan", q.plan, "the plan: ep=8,tp=2,...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
+  app->add_option("--global-batch", q.global_batch, "samples of a step: 65536");
+  app->add_option("--precision", q.precision, "of what is exchanged: bf16, fp16, tf32, fp32");
+  app->add_option("--similarities", o->similarities,
+                  "divide the features into towers by these: a CSV file whose header names them, "
+                  "with a row of cosines for each; at most 1,000 features");
+  app->add_option("--towers", o->towers, "with --similarities: how many");
+  app->add_option(
+      "--strategy", o->strategy,
+      "with --similarities: coherent (default: features that are alike share a tower) or diverse");
+  app->footer(
+      "Examples:\n"
+      "  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296\n"
+      "  orrery tables dlrm-dcnv2-mlperf --similarities cosines.csv --towers 8");
+  return command(app, o, tables);
 }
 
 }  // namespace orrery::cli

@@ -8,7 +8,6 @@
 #include "document/value.h"
 #include "parallel/parallel_for.h"
 #include "report/traces/analysis_report.h"
-#include "trace.h"
 #include "trace_files.h"
 #include "whatif/analyzed_run.h"
 
@@ -86,7 +85,7 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_analyze(CLI::App& trace) {
+Command trace_analyze(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("analyze", "where the time of a recorded run went");
   auto options = std::make_shared<AnalyzeOptions>();
   add_trace_files(app, options->files);
@@ -113,8 +112,7 @@ TraceSubcommand trace_analyze(CLI::App& trace) {
       "Example:\n  orrery trace analyze "
       "validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
       "validation/traces/megatron-lm-fork/tp2/kineto_rank1.json.gz");
-  return TraceSubcommand{
-      app, [options](const Common& common) { return analyze_files(*options, common); }};
+  return command(app, options, analyze_files);
 }
 
 }  // namespace orrery::cli

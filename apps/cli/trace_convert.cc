@@ -13,7 +13,6 @@
 #include "graph_files.h"
 #include "replay/chakra_graph.h"
 #include "report/traces/recording_remarks.h"
-#include "trace.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/astra_sim_run.h"
 #include "trace/chakra/chakra_check.h"
@@ -127,13 +126,6 @@ ChakraConversionOptions conversion(const ConvertOptions& o) {
   if (o.pauses) out.pauses = Pauses::write;
   if (o.launching == "external-id") out.launching = LaunchingOperator::external_id;
   return out;
-}
-
-Result<void> make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
-  return {};
 }
 
 std::string counted(std::size_t n, const std::string& one) {
@@ -444,33 +436,30 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
 
 Result<int> convert(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const auto written, converted(o, common));
-  int printed = ExitCode::done;
+  const bool accepted = written.findings == 0;
   if (common.json) {
     Value document = Value::map();
     document.set("schema_version", Value::number(std::int64_t{1}));
-    document.set("accepted", Value::boolean(written.findings == 0));
+    document.set("accepted", Value::boolean(accepted));
     document.set("files", written.ranks);
     if (!written.groups.empty()) document.set("groups", Value::text(written.groups));
-    printed = print(to_json(document));
-  } else {
-    constexpr std::size_t kShown = 16;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kShown, written.files.size()); ++i) {
-      text += written.files[i] + "\n";
-    }
-    if (written.files.size() > kShown) {
-      text += "... and " + std::to_string(written.files.size() - kShown) + " more\n";
-    }
-    for (const std::string& remark : written.remarks) text += remark + "\n";
-    printed = print(text);
+    return answered(to_json(document), accepted);
   }
-  if (printed != ExitCode::done) return printed;
-  return written.findings == 0 ? ExitCode::done : ExitCode::negative;
+  constexpr std::size_t kShown = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, written.files.size()); ++i) {
+    text += written.files[i] + "\n";
+  }
+  if (written.files.size() > kShown) {
+    text += "... and " + std::to_string(written.files.size() - kShown) + " more\n";
+  }
+  for (const std::string& remark : written.remarks) text += remark + "\n";
+  return answered(text, accepted);
 }
 
 }  // namespace
 
-TraceSubcommand trace_convert(CLI::App& trace) {
+Command trace_convert(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand(
       "convert", "to Chakra .et, one file a rank, to Perfetto and Chrome JSON, or to a graph");
   auto o = std::make_shared<ConvertOptions>();
@@ -502,16 +491,14 @@ TraceSubcommand trace_convert(CLI::App& trace) {
       "  orrery trace convert validation/traces/megatron-lm-fork/tp2/kineto_rank0.json.gz "
       "validation/traces/megatron-lm-fork/tp2/pytorch_et_rank0.json.gz --out chakra\n"
       "  orrery trace convert validation/traces/torchrec/sst_long_a2a_optimizer --out run.json.gz");
-  return TraceSubcommand{app, [o, app](const Common& common) {
-                           for (const ScopedOption& option : kScopedOptions) {
-                             if (app->count(option.name) > 0) o->given.emplace_back(option.name);
-                           }
-                           // What a cut file lost cannot be waited for.
-                           if (o->files.partial) {
-                             o->chakra.absent = AbsentDependencies::count_as_done;
-                           }
-                           return convert(*o, common);
-                         }};
+  return command(app, o, [app](ConvertOptions& options, const Common& common) {
+    for (const ScopedOption& option : kScopedOptions) {
+      if (app->count(option.name) > 0) options.given.emplace_back(option.name);
+    }
+    // What a cut file lost cannot be waited for.
+    if (options.files.partial) options.chakra.absent = AbsentDependencies::count_as_done;
+    return convert(options, common);
+  });
 }
 
 }  // namespace orrery::cli

@@ -18,12 +18,10 @@
 #include "infer/inferred_spec.h"
 #include "infer/prediction_gaps.h"
 #include "model/transformer/transformer.h"
-#include "number_option.h"
 #include "question.h"
 #include "report/drawing/figures.h"
 #include "report/traces/difference_report.h"
 #include "report/traces/inferred_report.h"
-#include "trace.h"
 #include "trace/recorded_run.h"
 #include "trace_files.h"
 
@@ -101,14 +99,13 @@ Result<int> show(const Difference& d, const DifferenceSubject& subject, const Di
   if (!options.html.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.html, difference_html(d, subject)));
   }
-  const int printed = print(common.json ? to_json(difference_json(d, subject))
-                                        : difference_text(d, subject, text_style()));
-  if (printed != ExitCode::done) return printed;
   // Of a prediction: the recorded step took longer than it.
   const Seconds expected = subject.predicted ? d.step_second() : d.step_first();
   const Seconds found = subject.predicted ? d.step_first() : d.step_second();
   const bool slower = options.fail_above >= 0 && found > expected * (1 + options.fail_above / 100);
-  return slower ? ExitCode::negative : ExitCode::done;
+  return answered(common.json ? to_json(difference_json(d, subject))
+                              : difference_text(d, subject, text_style()),
+                  !slower);
 }
 
 // What is predicted, and where the recording is known to be of something else.
@@ -234,7 +231,7 @@ Result<int> diff(const DiffOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_diff(CLI::App& trace) {
+Command trace_diff(CLI::App& trace) {
   CLI::App* app =
       trace.add_subcommand("diff", "two runs, or a run and a prediction: what got slower, and why");
   auto options = std::make_shared<DiffOptions>();
@@ -273,7 +270,7 @@ TraceSubcommand trace_diff(CLI::App& trace) {
       "  orrery trace diff validation/traces/torchrec/sst_long_a2a_optimizer_2 --against "
       "validation/traces/torchrec/sst_long_a2a_optimizer_4\n"
       "  orrery trace spec RUN --yaml spec.yaml; orrery trace diff RUN --predicted spec.yaml");
-  return TraceSubcommand{app, [options](const Common& common) { return diff(*options, common); }};
+  return command(app, options, diff);
 }
 
 }  // namespace orrery::cli

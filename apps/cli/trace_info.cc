@@ -7,7 +7,6 @@
 
 #include "parallel/parallel_for.h"
 #include "report/traces/trace_info_report.h"
-#include "trace.h"
 #include "trace/trace_contents.h"
 #include "trace/trace_inputs.h"
 #include "trace_files.h"
@@ -75,7 +74,7 @@ Result<int> show(const TraceFiles& given, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_info(CLI::App& trace) {
+Command trace_info(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("info", "what recorded files hold");
   auto options = std::make_shared<TraceFiles>();
   add_trace_files(app, *options);
@@ -85,8 +84,7 @@ TraceSubcommand trace_info(CLI::App& trace) {
       "Examples:\n"
       "  orrery trace info validation/traces/torchrec/sst_long_a2a_optimizer\n"
       "  orrery trace info validation/traces/param/resnet_2gpu_et_1.1.0.json.gz");
-  const auto run = [options](const Common& common) { return show(*options, common); };
-  return TraceSubcommand{app, run};
+  return command(app, options, show);
 }
 
 }  // namespace orrery::cli

@@ -9,7 +9,6 @@
 #include "infer/kernel_comparison.h"
 #include "infer/kernel_tables.h"
 #include "report/traces/kernel_report.h"
-#include "trace.h"
 #include "trace_files.h"
 
 namespace orrery::cli {
@@ -26,11 +25,7 @@ Result<void> write_tables(const KernelComparison& comparison, const std::string&
                           const std::string& directory) {
   RecordedKernels recorded;
   for (const ComparedKernel& k : comparison.kernels) recorded.kernels.push_back(k.recorded);
-  std::error_code failed;
-  std::filesystem::create_directories(directory, failed);
-  if (failed) {
-    return fail(ErrorCode::io, "the folder cannot be made: " + failed.message(), directory);
-  }
+  ORRERY_RETURN_IF_ERROR(make_folder(directory));
   for (const KernelTable& table : kernel_tables(recorded, comparison.accelerator, recorded_in)) {
     const auto path = std::filesystem::path(directory) / table.file;
     ORRERY_RETURN_IF_ERROR(write_file(path.string(), table.text));
@@ -52,7 +47,7 @@ Result<int> compare(const KernelOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_kernels(CLI::App& trace) {
+Command trace_kernels(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand(
       "kernels", "our cost model beside the recorded kernels; measurements for orrery calibrate");
   auto options = std::make_shared<KernelOptions>();
@@ -68,8 +63,7 @@ TraceSubcommand trace_kernels(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace kernels "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
-  return TraceSubcommand{app,
-                         [options](const Common& common) { return compare(*options, common); }};
+  return command(app, options, compare);
 }
 
 }  // namespace orrery::cli

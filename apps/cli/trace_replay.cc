@@ -14,7 +14,6 @@
 #include "replay/operation_replay.h"
 #include "replay/replay.h"
 #include "report/traces/replay_report.h"
-#include "trace.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/trace_inputs.h"
@@ -146,7 +145,7 @@ Result<int> run_replay(const ReplayOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_replay(CLI::App& trace) {
+Command trace_replay(CLI::App& trace) {
   CLI::App* app =
       trace.add_subcommand("replay", "simulate a recorded run from durations and dependencies");
   auto options = std::make_shared<ReplayOptions>();
@@ -161,8 +160,7 @@ TraceSubcommand trace_replay(CLI::App& trace) {
       "  orrery trace replay validation/traces/torchrec/sst_long_a2a_optimizer\n"
       "  orrery trace replay "
       "validation/traces/astra-sim/et-microbenchmarks/all_reduce/8npus_1MB --on h100-sxm:8");
-  return TraceSubcommand{app,
-                         [options](const Common& common) { return run_replay(*options, common); }};
+  return command(app, options, run_replay);
 }
 
 }  // namespace orrery::cli

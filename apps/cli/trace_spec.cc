@@ -5,7 +5,6 @@
 #include "document/value.h"
 #include "infer/inferred_comparison.h"
 #include "report/traces/inferred_report.h"
-#include "trace.h"
 #include "trace_files.h"
 
 namespace orrery::cli {
@@ -35,7 +34,7 @@ Result<int> infer(const SpecOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_spec(CLI::App& trace) {
+Command trace_spec(CLI::App& trace) {
   CLI::App* app =
       trace.add_subcommand("spec", "which model was recorded, how it was divided; predict it");
   auto options = std::make_shared<SpecOptions>();
@@ -45,7 +44,7 @@ TraceSubcommand trace_spec(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace spec "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
-  return TraceSubcommand{app, [options](const Common& common) { return infer(*options, common); }};
+  return command(app, options, infer);
 }
 
 }  // namespace orrery::cli

@@ -11,7 +11,6 @@
 #include "forecast/step_distribution.h"
 #include "infer/fitted_spreads.h"
 #include "report/traces/spreads_report.h"
-#include "trace.h"
 #include "trace_files.h"
 
 namespace orrery::cli {
@@ -67,7 +66,7 @@ Result<int> fit_spreads(const SpreadOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_spreads(CLI::App& trace) {
+Command trace_spreads(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand(
       "spreads", "how much recorded operations vary; spreads for orrery forecast");
   auto options = std::make_shared<SpreadOptions>();
@@ -90,8 +89,7 @@ TraceSubcommand trace_spreads(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace spreads validation/traces/StragglerAnalysis/timeline-ST.json.gz "
       "--write st.yaml");
-  return TraceSubcommand{app,
-                         [options](const Common& common) { return fit_spreads(*options, common); }};
+  return command(app, options, fit_spreads);
 }
 
 }  // namespace orrery::cli

@@ -9,13 +9,11 @@
 
 #include "document/value.h"
 #include "infer/recorded_division.h"
-#include "number_option.h"
 #include "replay/graph_from_run.h"
 #include "replay/graph_run.h"
 #include "replay/operation_replay.h"
 #include "report/traces/replay_report.h"
 #include "report/traces/whatif_report.h"
-#include "trace.h"
 #include "trace/graph_file/graph_file.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/recorded_run.h"
@@ -159,7 +157,7 @@ Result<int> whatif(const WhatIfOptions& options, const Common& common) {
 
 }  // namespace
 
-TraceSubcommand trace_whatif(CLI::App& trace) {
+Command trace_whatif(CLI::App& trace) {
   CLI::App* app = trace.add_subcommand("whatif", "a recorded run, edited and simulated again");
   auto options = std::make_shared<WhatIfOptions>();
   add_trace_files(app, options->files);
@@ -213,7 +211,7 @@ TraceSubcommand trace_whatif(CLI::App& trace) {
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --edit \"scale "
       "class matrix_product by 50%; latency to 5us\"\n"
       "  orrery trace whatif validation/traces/astra-sim/megatron-tp8 --pp 4 --microbatches 16");
-  return TraceSubcommand{app, [options](const Common& common) { return whatif(*options, common); }};
+  return command(app, options, whatif);
 }
 
 }  // namespace orrery::cli

@@ -19,6 +19,16 @@
 namespace orrery::cli {
 namespace {
 
+struct ValidateOptions {
+  std::vector<std::string> files;
+  std::string markdown;
+  std::string figures;
+  std::string strategies;                // the page about them that is written
+  std::string as_spec;                   // row whose specification is printed instead
+  std::string software{kUsualSoftware};  // of rows whose source and framework are unknown
+  bool all_rows = false;
+};
+
 constexpr int kPictureWidth = 910;
 
 struct Inputs {
@@ -129,9 +139,7 @@ Result<void> write_page(const std::string& path, const Validation& validation,
   return write_file(path, validation_markdown(validation, judgement_markdown(judgement, picture)));
 }
 
-}  // namespace
-
-Result<int> validate_command(const ValidateOptions& options, const Common& common) {
+Result<int> validate_files(const ValidateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_RETURN_IF_ERROR(at("--software", load_software(catalog, options.software)));
   ORRERY_TRY(const auto inputs, read_inputs(options.files.empty() ? usual_files() : options.files));
@@ -166,6 +174,27 @@ Result<int> validate_command(const ValidateOptions& options, const Common& commo
                                options.all_rows ? RowDetail::every_row : RowDetail::skipped_only,
                                text_style()) +
                judgement_text(judgement, text_style()));
+}
+
+}  // namespace
+
+Command validate_command(CLI::App& orrery) {
+  CLI::App* app = orrery.add_subcommand("validate", "predictions against measured runs");
+  auto o = std::make_shared<ValidateOptions>();
+  app->add_option("files", o->files, "CSV files, or - for standard input");
+  app->add_option("--figures", o->figures, "write the published figures as CSV");
+  app->add_option("--markdown", o->markdown, "write the error tables to this file");
+  app->add_option("--strategies", o->strategies,
+                  "write what papers claim of strategies beside predictions to this file");
+  app->add_option("--as-spec", o->as_spec, "print this row as a specification for orrery estimate");
+  app->add_flag("--rows", o->all_rows, "print every row");
+  app->add_option("--software", o->software,
+                  "profile, of orrery catalog software, of rows whose source and framework are "
+                  "unknown")
+      ->capture_default_str();
+  app->footer("Example:\n  orrery validate validation/measured/torchtitan.csv");
+
+  return command(app, o, validate_files);
 }
 
 }  // namespace orrery::cli

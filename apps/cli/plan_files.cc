@@ -1,0 +1,73 @@
+#include "plan_files.h"
+
+#include <cstdio>
+
+#include "estimate/spec.h"
+#include "estimate/step_timeline.h"
+#include "launch/launch.h"
+#include "outcome/nearest_name.h"
+#include "report/plans/html_report.h"
+#include "trace/perfetto/chrome_json.h"
+
+namespace orrery::cli {
+
+void add_emit(CLI::App* app, Question& q) {
+  app->add_option("--emit", q.emit,
+                  "print the plan as a launch file instead: megatron, torchtitan, deepspeed, nemo, "
+                  "llm-foundry, megatron-bridge; as a specification: yaml; for --plan: plan");
+}
+
+Result<int> emit(const std::string& format, const PredictedStep& step, const Catalog& catalog,
+                 const Common& common) {
+  if (common.json) {
+    return bad_input("prints a file, not a JSON document", "--emit", "leave out --json");
+  }
+  Scenario scenario = step.priced->scenario;
+  scenario.plan = step.plan();
+  if (format == "plan") return print(to_text(without_idle_fields(scenario.plan)) + "\n");
+  if (format == "yaml") return print(to_yaml(specification(scenario, catalog)));
+  const std::string framework = format == "megatron" ? "megatron-lm" : format;
+  if (!catalog.contains("launch", framework)) {
+    std::vector<std::string> known = catalog.names("launch");
+    known.insert(known.end(), {"megatron", "yaml", "plan"});
+    return bad_input("unknown format '" + format + "'", "--emit", name_hint(format, known));
+  }
+  ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, framework, catalog));
+  const int printed = print(launch.text);
+  for (const std::string& field : launch.not_expressed) {
+    say(framework + " cannot express " + field);
+  }
+  return printed;
+}
+
+Result<std::vector<std::string>> write_report_files(const Question& question,
+                                                    const PredictedStep& step,
+                                                    const SimulatedStep& drawn,
+                                                    const Estimate& estimate,
+                                                    const FoundBy& found) {
+  std::vector<std::string> out;
+  const Subject subject = subject_of(step.priced->scenario);
+  std::string html;
+  std::string timeline;
+  if (!question.html.empty()) {
+    html = step_html(step, estimate, found);
+  }
+  if (!question.timeline.empty()) {
+    timeline = chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);
+  }
+  // Both texts exist before the first file does; a failure leaves neither.
+  if (!question.html.empty()) {
+    ORRERY_RETURN_IF_ERROR(write_file(question.html, html));
+    out.push_back("report    " + question.html);
+  }
+  if (!question.timeline.empty()) {
+    if (auto written = write_file(question.timeline, timeline); !written) {
+      if (!question.html.empty()) std::remove(question.html.c_str());
+      return fail(std::move(written.error()));
+    }
+    out.push_back("timeline  " + question.timeline + " (open it in ui.perfetto.dev)");
+  }
+  return out;
+}
+
+}  // namespace orrery::cli
