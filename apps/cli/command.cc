@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -13,10 +14,10 @@
 #include <system_error>
 #include <utility>
 
+#include "command_documents.h"
 #include "report/documents.h"
 
 namespace orrery::cli {
-
 namespace {
 
 OutputChoice output_choice;  // set once, by main

@@ -1,7 +1,7 @@
 // orrery import: the launch files of a framework as a specification.
-
 #include <string>
 
+#include "command.h"
 #include "document/value.h"
 #include "launch/launch.h"
 #include "report/plans/launch_report.h"

@@ -442,8 +442,6 @@ Command vectors_command(CLI::App& numerics) {
       "vectors", "what error-bounded compression makes of rows of embedding tables");
   auto o = std::make_shared<VectorOptions>();
   VectorStudySettings& s = o->settings;
-  s.bound = 0;
-  s.iteration = 65536;
   app->add_option("file", o->file, "a safetensors or .npy file with a matrix for each table")
       ->required();
   app->add_option("--bound", s.bound, "of the error of an element; 0: by table and iteration")

@@ -67,7 +67,7 @@ StepWork work_of(Category category);
 // Work at the start of a recording that was launched before the recording began: a device that is
 // behind its host still runs the pass before. A prediction of the recorded steps does not contain
 // it.
-
+//
 // Whether no launch of the line's work is recorded: it is named after its kernel.
 bool has_no_launch(const ProfileLine& line);
 

@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// How to treat work without a recorded launch (compare/earlier_work.h).
+// How to treat work without a recorded launch (compare/step_work.h).
 enum class Unlaunched : std::uint8_t { of_its_kind, earlier };
 
 // The same step, its lines added up by kind.

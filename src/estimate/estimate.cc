@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "estimate/explain.h"
+#include "estimate/assumptions.h"
 #include "estimate/predicted_step.h"
 #include "lower/stage_memory.h"
 #include "timeline/attribution.h"

@@ -17,6 +17,17 @@ namespace orrery {
 
 enum class LaunchSyntax { shell, arguments, yaml, json, toml };
 
+// One setting of a launch file: a flag of a command line, or a key of a YAML, TOML or JSON file.
+struct LaunchFlag {
+  std::string key;    // "tensor_model_parallel_size", "training.seq_len"
+  std::string value;  // the items of a list are joined by blanks; "true" for a switch
+  std::string file;
+  int line = 0;
+  bool given = true;       // false: null or None, which is as if the flag was left out
+  std::string unresolved;  // why the value is not known; empty: it is
+};
+using LaunchFlags = std::vector<LaunchFlag>;
+
 struct LaunchFile {
   LaunchSyntax syntax = LaunchSyntax::shell;
   LaunchFlags flags;
@@ -30,17 +41,5 @@ LaunchFlags leaves(const Value& tree, const std::string& file);
 Result<LaunchFile> parse_launch_file(std::string_view text, const std::string& name);
 // A file, or "-" for standard input. Errors: unreadable, and the above.
 Result<LaunchFile> read_launch_file(const std::string& path);
-
-// One setting of a launch file: a flag of a command line, or a key of a YAML, TOML or JSON file.
-
-struct LaunchFlag {
-  std::string key;    // "tensor_model_parallel_size", "training.seq_len"
-  std::string value;  // the items of a list are joined by blanks; "true" for a switch
-  std::string file;
-  int line = 0;
-  bool given = true;       // false: null or None, which is as if the flag was left out
-  std::string unresolved;  // why the value is not known; empty: it is
-};
-using LaunchFlags = std::vector<LaunchFlag>;
 
 }  // namespace orrery

@@ -1,4 +1,5 @@
-// The words of a shell command, and the flags among them.
+// What is read within the commands of a shell script (shell_script.h): words and the flags among
+// them, brackets and here-documents, arithmetic and tests.
 #pragma once
 
 #include <cctype>
@@ -37,7 +38,7 @@ void append_flags(const Words& words, const std::string& why_unknown, const std:
 //
 // Source: POSIX.1-2017, Shell Command Language, sections 2.2 (quotes), 2.3 (comments), 2.6 (expansions
 // are nested) and 2.7.4 (here-documents). Left out: patterns of `case`, whose ')' opens nothing.
-
+//
 // After "$(", "$((" or "${". Between double quotes, a single quote in ${...} is an ordinary character.
 enum class ShellBracket { command, arithmetic, expansion, quoted_expansion };
 // The place of the bracket that closes one before `at`, whatever quotes, escapes, comments and
@@ -59,7 +60,6 @@ std::size_t end_of_here_document(std::string_view text, std::size_t at,
 //
 // Source: GNU bash manual, sections 6.5 (arithmetic: + - * / % and parentheses) and 6.4 (tests: -z,
 // -n, =, ==, !=, -eq, -ne, -gt, -ge, -lt, -le and !). Anything else is not known.
-
 using NumberOfName = std::function<std::optional<std::int64_t>(const std::string& name)>;
 
 // Nothing where a part is not known, overflows or divides by less than 1.

@@ -1,5 +1,5 @@
 // The documents of `--json` that are described by tables of keys (document/results.h): what
-// docs/schema/ and docs/json-keys.md are made of.
+// docs/schema/, docs/json-keys.md and the classes of the Python module are made of.
 #pragma once
 
 #include <span>
@@ -30,13 +30,12 @@ std::string key_page();
 
 // The maps of all answers as classes of a language with attributes: the names that the Python
 // module gives them, and their stubs (python/orrery/answers.pyi).
-
 struct AnswerClass {
   std::string name;  // "EstimateDocument", "Plan"
   const Description* description = nullptr;
 };
 
-// Every map of every document of document_kinds() (report/documents.h), once; a map comes before
+// Every map of every document of document_kinds(), once; a map comes before
 // those that hold it. A map without a name is called after the key that holds it; of two maps with
 // one name, the second is called after its document as well.
 const std::vector<AnswerClass>& answer_classes();

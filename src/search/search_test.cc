@@ -8,7 +8,7 @@
 #include <mutex>
 #include <sstream>
 
-#include "estimate/explain.h"
+#include "estimate/assumptions.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"

@@ -59,7 +59,6 @@ std::array<MemoryPart, kMemoryParts> parts_of(const MemoryReport& report);
 
 // How the parts of a run's wall-clock time are coloured on a page: training is blue, what a failure
 // costs is warm, what comes with running at all is neither.
-
 inline constexpr std::string_view kTraining = "training";  // its variable and class
 Swatch swatch_of_training();
 Swatch swatch(Badput badput);

@@ -42,7 +42,6 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts);
 std::string percent_of_tenths(int tenths);
 
 // What the time axis of a drawing counts: seconds, or units of the asker's own.
-
 struct TimeAxis {
   Seconds unit{};  // one unit; zero: the axis is in seconds with fitting prefixes
 

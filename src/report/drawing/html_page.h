@@ -1,5 +1,6 @@
-// The frame of a self-contained HTML page: style, colours of both schemes, tooltips. Nothing is
-// loaded from anywhere.
+// A self-contained HTML page: its frame (style, colours of both schemes, tooltips) and the pieces of
+// markup of its sections. Nothing is loaded from anywhere, and what came from outside can never
+// become markup.
 #pragma once
 
 #include <span>
@@ -15,9 +16,6 @@ namespace orrery {
 
 // A whole document around `body`, which is markup already.
 std::string html_page(std::string_view title, std::string_view body);
-
-// Pieces of markup that the sections of the HTML report share: what came from outside can never
-// become markup.
 
 // & < > " ' are escaped and control characters replaced; fit for element content and for quoted
 // attributes.

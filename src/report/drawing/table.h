@@ -22,6 +22,27 @@
 
 namespace orrery {
 
+// Bars and sparklines from Unicode block characters.
+
+// A part of a bar: its share of the bar's whole width, and its colour.
+struct BarSegment {
+  double share = 0;  // 0 to 1
+  Ink ink = {};
+  std::string_view css_class = {};  // on a page: its colour there,
+  std::string tip = {};             // and what the pointer shows of a part of several
+};
+
+// Exactly `width` cells; what the segments leave is blank. One segment ends at an eighth of a cell;
+// several are rounded by their running sum, so that the whole is never longer than its parts.
+// Without colour neighbours of a stacked bar differ by shade.
+std::string bar(std::span<const BarSegment> segments, int width, const TextStyle& style);
+
+// One character a value, lowest to highest; at most `width` values are kept (the largest of each
+// group, so that a peak is never lost).
+std::string sparkline(std::span<const double> values, int width);
+// The same from `low` to `high`, so that several can be compared; a blank for `low` itself.
+std::string sparkline(std::span<const double> values, int width, double low, double high);
+
 enum class Form { any, text, page, none };  // Markdown is text
 
 struct Column {
@@ -130,7 +151,6 @@ std::string section(std::string_view title, std::string_view remark, const Table
                     const TextStyle& style);
 
 // A table of figures whose cells are the darker, the larger the figure is.
-
 struct HeatCell {
   std::string text;
   double heat = 0;  // share of the darkest, 0 to 1; below 0: nothing is there
@@ -150,26 +170,5 @@ struct HeatTable {
 
 // All texts are escaped.
 std::string heat_table_html(const HeatTable& table);
-
-// Bars and sparklines from Unicode block characters.
-
-// A part of a bar: its share of the bar's whole width, and its colour.
-struct BarSegment {
-  double share = 0;  // 0 to 1
-  Ink ink = {};
-  std::string_view css_class = {};  // on a page: its colour there,
-  std::string tip = {};             // and what the pointer shows of a part of several
-};
-
-// Exactly `width` cells; what the segments leave is blank. One segment ends at an eighth of a cell;
-// several are rounded by their running sum, so that the whole is never longer than its parts.
-// Without colour neighbours of a stacked bar differ by shade.
-std::string bar(std::span<const BarSegment> segments, int width, const TextStyle& style);
-
-// One character a value, lowest to highest; at most `width` values are kept (the largest of each
-// group, so that a peak is never lost).
-std::string sparkline(std::span<const double> values, int width);
-// The same from `low` to `high`, so that several can be compared; a blank for `low` itself.
-std::string sparkline(std::span<const double> values, int width, double low, double high);
 
 }  // namespace orrery

@@ -1,4 +1,5 @@
-// A forecast of a run, and a fit of a log of faults, for a terminal.
+// A forecast of a run, and a fit of a log of faults, for a terminal, as documents of `orrery forecast
+// --json` and as pages.
 #pragma once
 
 #include <string>
@@ -34,8 +35,6 @@ std::vector<std::string> answer_sentences(const RunForecast& forecast);  // to w
 std::vector<std::string> spread_sentences(const RunForecast& forecast);  // how sure the figures are
 std::vector<std::string> cause_sentences(const RunForecast& forecast);   // failures, checkpoints
 
-// Forecasts and fits of logs as the versioned documents of `orrery forecast --json`.
-
 Value forecast_json(const RunForecast& forecast, const Subject& subject);
 const Description& forecast_document();
 
@@ -49,7 +48,6 @@ const Description& fault_fit_document();
 // save blocks. They are drawn where the closed form gives the run's own ETTR within two percent
 // points. The run that is drawn over time is the one of median wall-clock time, simulated again; it
 // is left out where it has more than 20,000 interruptions.
-
 std::string forecast_html(const RunForecast& forecast, const Subject& subject);
 std::string step_distribution_html(const StepDistribution& distribution, const Subject& subject);
 std::string fault_fit_html(const FaultFit& fit);

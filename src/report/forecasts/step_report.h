@@ -1,4 +1,5 @@
-// The distribution of a step's time as a document of `orrery forecast --json` and for a terminal.
+// The distribution of a step's time as a document of `orrery forecast --json` and for a terminal,
+// and what the reports of forecasts share: how times are distributed, their head and their foot.
 #pragma once
 
 #include <span>
@@ -32,9 +33,7 @@ std::string step_sentence(const StepDistribution& distribution);
 std::string exceeds_sentence(const StepDistribution& distribution);  // empty if it was not asked
 std::vector<std::string> sample_sentences(const StepDistribution& distribution);
 
-// The distribution of times as a line of text, a histogram and points of its cumulative curve; and
-// the head and the foot that the texts of forecasts share.
-
+// The distribution of times as a line of text, a histogram and points of its cumulative curve.
 // Times are ascending, and at least one but for cdf_of().
 
 // The quantiles of 0, 2.5, 5, ... 100 %.

@@ -1,4 +1,4 @@
-// A plan in the words of a report.
+// A plan, and what the numbers of a report are about, in words.
 #pragma once
 
 #include <optional>
@@ -24,9 +24,8 @@ std::string training_sentence(const Training& training);
 // Mesh axes from the fastest network outwards: "tp+cp+dp+pp".
 std::string placement_words(const Plan& plan);
 
-// What the numbers of a report are about, in words. What was read of a model shows in its size: the
+// What was read of a model shows in its size: the
 // parameters, those that a token meets, and the FLOPs of a token by which MFU is counted.
-
 struct ModelSize {
   double parameters = 0;  // adapters included
   double active_parameters = 0;

@@ -1,9 +1,9 @@
-// Times of kernels from a function that a user writes in Python:
+// Functions that a user writes in Python: times of kernels, and the judge of a search.
 //
 //   def kernel_time(kernel):
 //       """Seconds of one kernel; kernel.predicted_s is what the cost model says."""
 //
-// It is asked about each distinct kernel, and must always give the same answer. docs/python.md lists the keys of `kernel`.
+// is asked about each distinct kernel, and must always give the same answer. docs/python.md lists the keys of `kernel`.
 #pragma once
 
 #include <functional>
@@ -39,12 +39,9 @@ Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file
                                                          Interpreters where,
                                                          const PythonLimits& limits);
 
-// Functions that users write in Python as the judge of a search: `objective(step)` says what a plan
-// is worth, the smaller the better, and `constraint(step)` whether it is allowed. A file defines
+// The judge of a search: `objective(step)` says what a plan is worth, the smaller the better, and `constraint(step)` whether it is allowed. A file defines
 // one of them or both; without an objective the step time is minimised. `step` has the keys of
-// `orrery estimate --json`.
-
-// `count` interpreters. Errors: the file cannot be read or loaded, or defines neither.
+// `orrery estimate --json`. `count` interpreters. Errors: the file cannot be read or loaded, or defines neither.
 Result<Judge> python_judge(const std::string& file, int count, Interpreters where,
                            const PythonLimits& limits, const Subject& subject);
 

@@ -1,5 +1,5 @@
-// Where the embedding tables of a recommendation model lie, as text and as the JSON of `orrery
-// tables`.
+// Where the embedding tables of a recommendation model lie, and which features share a tower, as text
+// and as the JSON of `orrery tables`.
 // Beside each table: what the planner of TorchRec thinks such a piece costs.
 #pragma once
 
@@ -55,8 +55,7 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
 Value placement_json(const ReportedPlacement& placement);
 const Description& placement_document();
 
-// Which features share a tower, as text and as the JSON of `orrery tables --similarities`.
-
+// Of `orrery tables --similarities`.
 struct ReportedTower {
   std::vector<std::int64_t> tables;   // from 0
   std::vector<std::string> features;  // their names in the file of similarities

@@ -1,13 +1,13 @@
-// A measured schedule as text for a terminal: the pipeline, why its devices are idle, what they
-// hold.
+// A measured schedule as text for a terminal (the pipeline, why its devices are idle, what they
+// hold), as JSON, and as the spans that drawings and trace viewers show.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "document/value.h"
-#include "report/drawing/text_style.h"
 #include "report/drawing/figures.h"
+#include "report/drawing/text_style.h"
 #include "schedule/measured_schedule.h"
 #include "schedule/pipeline_span.h"
 #include "timeline/timeline_span.h"
@@ -37,7 +37,6 @@ std::string schedule_text(const MeasuredSchedule& schedule, const ScheduleRemark
 // device_ops[d]: [kind, microbatch, stage, start, end], a fused pair ["FB", microbatch and stage of
 // the forward, of the backward, start, end]. Ours: bubble by cause, memory curves, lifetimes,
 // weights and transfers. Reading it back: schedule_report_test.cc.
-
 inline constexpr int kScheduleSchemaVersion = 1;
 
 struct ScheduleJsonRemarks {
@@ -49,8 +48,6 @@ struct ScheduleJsonRemarks {
 
 // One document with a final newline. Text, not a Value: a million operations stay compact.
 std::string schedule_json(const MeasuredSchedule& schedule, const ScheduleJsonRemarks& remarks);
-
-// An executed schedule as the spans that drawings and trace viewers show.
 
 // Every operation and transfer, in order of device and start. `chunk` counts along the way of a
 // microbatch.

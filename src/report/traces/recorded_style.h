@@ -1,5 +1,6 @@
-// How the parts of a recorded run's time are called and coloured, in the terminal and in HTML: as
-// the lines of a predicted step, so that both look alike.
+// What the reports of recorded runs share: how the parts of a run's time are called and coloured, as
+// the lines of a predicted step are, so that both look alike; and how names, moments and what was
+// not recorded are written.
 #pragma once
 
 #include <array>
@@ -49,9 +50,6 @@ Ink ink_of_change(Seconds change);
 std::string short_name(std::string_view name);
 // "  and 7 more names; --rows shows more, --json all"; empty where all are shown.
 std::string and_more(std::size_t all, std::size_t shown, std::string_view what);
-
-// What the JSON documents of recorded runs share: how names, moments and what was not recorded are
-// written.
 
 // Whose the times of a recording are.
 enum class TimesOfRun { recorded, simulated };

@@ -1,4 +1,4 @@
-// A replayed run beside the recorded one: a table for a terminal, and JSON.
+// What was replayed, beside what was recorded where that is known: tables for a terminal, and JSON.
 #pragma once
 
 #include <span>
@@ -29,8 +29,7 @@ std::string operation_replay_text(const OperationReplay& replay, const TextStyle
 Value operation_replay_json(const OperationReplay& replay);
 const Description& operation_replay_document();
 
-// A replayed graph, of Chakra traces or of a file: a table for a terminal, and JSON.
-
+// A replayed graph, of Chakra traces or of a file.
 inline constexpr int kGraphReplaySchemaVersion = 1;
 
 // One row a rank, at most 64, and what was found and assumed.

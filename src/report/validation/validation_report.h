@@ -31,7 +31,6 @@ std::string judgement_text(const Judgement& judgement, const TextStyle& style);
 std::string judgement_markdown(const Judgement& judgement, const std::string& picture);
 
 // What papers claim of strategies beside predictions, as the page docs/strategies.md.
-
 std::string claims_markdown(std::span<const JudgedClaim> claims);
 
 }  // namespace orrery

@@ -1,0 +1,130 @@
+#include "estimate/assumptions.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "estimate/strategy_derivations.h"
+#include "lower/model_costs.h"
+#include "lower/unaligned_products.h"
+#include "model/diffusion/diffusion.h"
+#include "model/family.h"
+#include "plan/plan_rules.h"
+
+namespace orrery {
+namespace {
+
+// By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
+// Where that is much of the step, either may exceed 100 %. Empty where it is not.
+std::string attention_note(const PredictedStep& step, const Estimate& e) {
+  constexpr double kMuch = 0.25;  // of the FLOPs of the model
+  const double computed = model_flops_of_a_sequence(step, AttentionCount::causal) /
+                          model_flops_of_a_sequence(step, AttentionCount::full);
+  if (1 - computed < kMuch) return "";
+  return fmt::format(
+      "MFU and HFU count all pairs of tokens{}, as is usual; causal attention leaves out {:.0f} % "
+      "of "
+      "the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
+      e.training.documents.lengths.empty() ? "" : " of a document", 100 * (1 - computed),
+      100 * computed * e.mfu);
+}
+
+// What attention computes of rows that are made of documents; empty if they are not.
+std::string documents_note(const PredictedStep& step) {
+  const DocumentRows* rows = step.costs.cache->documents(step.plan());
+  if (rows == nullptr) return "";
+  const AttentionCore attention = widest_attention(step.model());
+  const Plan* plan = &step.plan();  // of the site that the step is as long as
+  for (const StepCosts& site : step.costs.sites) {
+    if (site.cache == step.costs.cache) plan = &site.plan;
+  }
+  return fmt::format(
+      "documents ({}): {:.3g} in a row, {:.1f} % of its positions; attention computes {:.3g} % of "
+      "a causal row's pairs, the rank that the others wait for {:.2f} times the mean; MFU, HFU and "
+      "tokens/s count tokens of documents, and pairs within one",
+      to_text(step.training().documents.packing), rows->documents_per_row(),
+      100 * rows->efficiency(), 100 * rows->computed_pairs(attention),
+      rows->unevenness(attention, step.costs.cache->rows(*plan)));
+}
+
+// What becomes of tokens that experts have no room for; empty if there are none.
+std::string dropped_note(const PredictedStep& step) {
+  const double dropped = 1 - kept_tokens(step.model(), step.training(), step.plan());
+  if (!(dropped > 0)) return "";
+  return fmt::format(
+      "{:.3g} % of the tokens that are sent to experts are dropped there: they leave as they came; "
+      "tokens/s counts them, MFU, HFU and the FLOP/s do not count what experts would compute of "
+      "them",
+      100 * dropped);
+}
+
+}  // namespace
+
+std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e) {
+  const Scenario& scenario = step.priced->scenario;
+  const CostContext& context = step.priced->cache.context();
+  const Plan& plan = step.plan();
+  std::vector<std::string> out = step.defaults;
+  const auto add = [&](const std::vector<std::string>& more) {
+    out.insert(out.end(), more.begin(), more.end());
+  };
+  if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
+  if (!scenario.zero_stated && scenario.software.zero != Plan{}.zero) {
+    out.push_back(fmt::format("zero {}: as users of {} run it", plan.zero, scenario.software.name));
+  }
+  if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
+    out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
+                              scenario.software.name, plan.zero));
+  }
+  if (plan.gradients_in_place && plan.zero >= 3 && context.software.memory.parameters_are_master) {
+    out.push_back(
+        fmt::format("gradients_in_place saves no memory of the accelerators: with zero 3 {} keeps "
+                    "fp32 weights alone, whose place gradients cannot take",
+                    context.software.name));
+  }
+  const std::optional<Model> as_held = scenario.model.family->as_held(
+      scenario.model, division(scenario.cluster, scenario.training, plan));
+  const Model& held = as_held ? *as_held : scenario.model;
+  add(held.assumed);
+  if (const ImageModel* image = image_model_of(scenario.model);
+      image != nullptr && steers(*image)) {
+    out.push_back(
+        "the denoiser that it steers is not run: the step is that of the control network alone");
+  }
+  add(scenario.cluster.assumed);
+  const auto add_once = [&](std::string line) {
+    if (std::ranges::find(out, line) == out.end()) out.push_back(std::move(line));
+  };
+  CostCache& cache = step.priced->cache;
+  for (std::size_t site = 0; site < cache.sites(); ++site) {
+    const KernelParameters& kernels = cache.at_site(site).context().kernels.parameters();
+    for (const KernelAssumption& a : kernels.assumed) {
+      if (a.concerns(scenario.training.precision, plan.attention)) add_once(a.text);
+    }
+  }
+  add(context.assumed);
+  for (std::size_t site = 0; site < cache.sites(); ++site) {
+    std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
+                                            scenario.training.precision,
+                                            cache.at_site(site).context().kernels.parameters());
+    if (!padded.empty()) add_once(std::move(padded));
+  }
+  if (!step.costs.sites.empty() && step.costs.device_site.empty()) {
+    for (std::size_t site = 0; site < cache.sites(); ++site) {
+      if (&cache.at_site(site) != step.costs.cache) continue;
+      add_once(
+          fmt::format("all replicas take the time of those in {}, the slowest site, for whose "
+                      "gradients they wait",
+                      name_of(scenario.cluster, site)));
+    }
+  }
+  for (std::string note :
+       {attention_note(step, e), documents_note(step), dropped_note(step), learning_note(plan)}) {
+    if (!note.empty()) out.push_back(std::move(note));
+  }
+  return out;
+}
+
+}  // namespace orrery

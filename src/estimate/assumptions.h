@@ -1,0 +1,17 @@
+// What an estimate takes for granted, in sentences: the list "Assumed" of estimate and search.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "estimate/estimate.h"
+#include "estimate/predicted_step.h"
+
+namespace orrery {
+
+// In this order: defaults of plan and training, software, cluster, kernels, training conditions,
+// products that are priced as padded, and what MFU leaves out. `e` is the estimate of `step`, whose
+// MFU is known.
+std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e);
+
+}  // namespace orrery
