@@ -4,6 +4,7 @@
 #include "command.h"
 #include "document/value.h"
 #include "launch/launch.h"
+#include "report/drawing/figures.h"
 #include "report/plans/launch_report.h"
 
 namespace orrery::cli {
@@ -27,9 +28,8 @@ Result<int> import_files(const ImportOptions& options, const Common& common) {
   question.framework = options.framework;
   question.cluster = options.cluster;
   question.model = options.model;
-  std::string place;
-  for (const std::string& file : options.files) place += (place.empty() ? "" : ", ") + file;
-  ORRERY_TRY(const ImportedLaunch launch, at(place, import_launch(question, catalog)));
+  ORRERY_TRY(const ImportedLaunch launch,
+             at(joined(options.files, ", "), import_launch(question, catalog)));
   if (!options.yaml.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.yaml, launch_yaml(launch)));
   }

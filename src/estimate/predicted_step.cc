@@ -91,9 +91,7 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
   const std::vector<std::string> problems =
       plan_problems(scenario.model, scenario.cluster, completed.training, completed.plan);
   if (!problems.empty()) {
-    std::string all;
-    for (const std::string& p : problems) all += (all.empty() ? "" : "; ") + p;
-    return bad_input(std::move(all), "plan");
+    return bad_input(fmt::format("{}", fmt::join(problems, "; ")), "plan");
   }
   scenario.training = completed.training;
   ORRERY_TRY(std::shared_ptr<PricedScenario> made, pricing(std::move(scenario)));

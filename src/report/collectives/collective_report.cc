@@ -46,12 +46,10 @@ std::string answer_of(const CollectiveCheck& c) {
   const std::int64_t wrong = count_of(c, SizeVerdict::wrong_values);
   const std::int64_t slow = count_of(c, SizeVerdict::slow);
   const auto of_all = [&](std::int64_t n) {
-    return fmt::format("{} of {} {}", grouped(n), grouped(std::ssize(c.sizes)),
-                       c.sizes.size() == 1 ? "size" : "sizes");
+    return fmt::format("{} of {}", grouped(n), counted(std::ssize(c.sizes), "size"));
   };
-  std::string out =
-      fmt::format("{} of {} ranks on {} {}: ", collective_in_words(c.kind), grouped(c.ranks),
-                  grouped(c.nodes), c.nodes == 1 ? "node" : "nodes");
+  std::string out = fmt::format("{} of {} ranks on {}: ", collective_in_words(c.kind),
+                                grouped(c.ranks), counted(c.nodes, "node"));
   if (wrong > 0) out += "wrong values in " + of_all(wrong) + "; ";
   if (slow > 0) return out + of_all(slow) + " slower than on a healthy system";
   if (2 * count_of(c, SizeVerdict::fast) > std::ssize(c.sizes)) {

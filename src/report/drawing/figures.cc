@@ -11,6 +11,16 @@
 
 namespace orrery {
 
+std::string unbroken(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
+  return out;
+}
+
+std::string signed_time(Seconds time) {
+  return (time < Seconds(0) ? "-" : "+") + to_text(time < Seconds(0) ? -time : time);
+}
+
 std::string compact(double n) {
   struct Suffix {
     double factor;

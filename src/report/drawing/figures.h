@@ -1,9 +1,14 @@
 // Numbers as people read them in a report.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost/memory/memory.h"
@@ -12,6 +17,22 @@
 #include "units/quantity.h"
 
 namespace orrery {
+
+// "1 rank", "1,024 ranks".
+template <std::integral N>
+std::string counted(N n, std::string_view one, std::string_view many = {}) {
+  return fmt::format("{} {}{}", grouped(static_cast<std::int64_t>(n)),
+                     n == 1 || many.empty() ? one : many, n != 1 && many.empty() ? "s" : "");
+}
+// All of them with this between two.
+template <class Items>
+std::string joined(const Items& items, std::string_view between) {
+  return fmt::format("{}", fmt::join(items, between));
+}
+// The text with no-break spaces, so that a figure stays with its unit.
+std::string unbroken(std::string_view text);
+// "+1.25 s", "-3 ms".
+std::string signed_time(Seconds time);
 
 // A plain number with a decimal suffix and three digits: 2.42e6 -> "2.42 M".
 std::string compact(double n);

@@ -140,10 +140,9 @@ std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
               kBold, style) +
       "\n";
   out += wrapped(
-      fmt::format("{} {} of {} GPUs, {:.3g} days, {} {} · scheduler {}, {} estimates · {} {}",
-                  grouped(f.mix.nodes), f.mix.nodes == 1 ? "node" : "nodes", f.mix.gpus_per_node,
-                  f.days, grouped(jobs), jobs == 1 ? "job" : "jobs", to_text(f.scheduler),
-                  to_text(f.estimates), f.seeds, f.seeds == 1 ? "seed" : "seeds"),
+      fmt::format("{} of {} GPUs, {:.3g} days, {} · scheduler {}, {} estimates · {}",
+                  counted(f.mix.nodes, "node"), f.mix.gpus_per_node, f.days, counted(jobs, "job"),
+                  to_text(f.scheduler), to_text(f.estimates), counted(f.seeds, "seed")),
       2, style);
   out += "\n" + headline(f).text(style) + unended_words(f, style);
   out += section("By size", "of all seeds; medians, and lost to hardware by the rule",
@@ -154,15 +153,10 @@ std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
                  "the same jobs and failures; over mean: completion time, p95 over mean estimates",
                  scheduler_table(f), style);
   out += heading("Assumed", "", style);
-  std::string sentence;
-  for (const std::string& item : f.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
-  return out + wrapped(sentence, 2, style);
+  return out + wrapped(joined(f.assumed, " · "), 2, style);
 }
 
 namespace {
-
-constexpr double kMsOfGpuHour = 3.6e6;
-double gpu_hours_of(std::int64_t gpu_ms) { return static_cast<double>(gpu_ms) / kMsOfGpuHour; }
 
 using EndShares = ByName<JobEnd, kJobEnds, double>;
 
@@ -197,19 +191,19 @@ inline constexpr auto kResults<FleetSize> = table<FleetSize>(
     field<&FleetSize::sum, &SizeOutcome::preempted>("preempted", "attempts"),
     field<&FleetSize::sum, &SizeOutcome::second_order>(
         "second_order_preemptions", "by its jobs, to start again after a failure"),
-    field("productive_gpu_hours", "work", [](auto& s) { return gpu_hours_of(s.sum.productive); }),
+    field("productive_gpu_hours", "work", [](auto& s) { return hours_of(s.sum.productive); }),
     field("rework_gpu_hours", "work since the last checkpoint that was lost",
-          [](auto& s) { return gpu_hours_of(s.sum.rework); }),
+          [](auto& s) { return hours_of(s.sum.rework); }),
     field("restart_gpu_hours", "starts and restarts",
-          [](auto& s) { return gpu_hours_of(s.sum.restart); }),
+          [](auto& s) { return hours_of(s.sum.restart); }),
     field("lost_by_rule_gpu_hours", "to failures of its jobs: min(run time, 30 min) x GPUs",
-          [](auto& s) { return gpu_hours_of(s.sum.rule_first); }),
+          [](auto& s) { return hours_of(s.sum.rule_first); }),
     field("lost_second_order_by_rule_gpu_hours", "the same of the jobs that these preempted",
-          [](auto& s) { return gpu_hours_of(s.sum.rule_second); }),
+          [](auto& s) { return hours_of(s.sum.rule_second); }),
     field("lost_gpu_hours", "to failures of its jobs: rework and restarts",
-          [](auto& s) { return gpu_hours_of(s.sum.lost_first); }),
+          [](auto& s) { return hours_of(s.sum.lost_first); }),
     field("lost_second_order_gpu_hours", "the same of the jobs that these preempted",
-          [](auto& s) { return gpu_hours_of(s.sum.lost_second); }));
+          [](auto& s) { return hours_of(s.sum.lost_second); }));
 
 template <>
 inline constexpr auto kResults<SchedulerResult> = table<SchedulerResult>(

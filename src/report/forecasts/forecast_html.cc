@@ -1,5 +1,3 @@
-#include "report/forecasts/forecast_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +11,12 @@
 
 #include "forecast/ettr.h"
 #include "forecast/run_timeline.h"
+#include "report/drawing/category_style.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/plot_svg.h"
-#include "report/drawing/category_style.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
+#include "report/forecasts/forecast_report.h"
 #include "report/forecasts/step_report.h"
 
 namespace orrery {
@@ -237,10 +236,8 @@ DrawnRun drawn(const std::vector<RunStretch>& stretches, std::int64_t wall_ns) {
                  static_cast<double>(wall_ns) / bin_ns - static_cast<double>(row * kBins));
     out.chart.bands.push_back(
         {row_name(row, length),
-         fmt::format("{} · {} {} · {} of it training", row_name(row, length),
-                     grouped(interruptions[row]),
-                     interruptions[row] == 1 ? "interruption" : "interruptions",
-                     percent(trained[row] / lasts)),
+         fmt::format("{} · {} · {} of it training", row_name(row, length),
+                     counted(interruptions[row], "interruption"), percent(trained[row] / lasts)),
          std::move(shares[row])});
   }
   return out;
@@ -255,10 +252,9 @@ std::string one_run(const RunForecast& f) {
   const DrawnRun picture = drawn(run_timeline(record, outcome), outcome.wall_ns);
   return html_section(
       "One run",
-      fmt::format("the one of median wall-clock time, with {} {}; time runs to the right and "
+      fmt::format("the one of median wall-clock time, with {}; time runs to the right and "
                   "continues in the next row, and what shares a moment is stacked",
-                  grouped(outcome.interruptions),
-                  outcome.interruptions == 1 ? "interruption" : "interruptions"),
+                  counted(outcome.interruptions, "interruption")),
       wide(band_chart_svg(picture.chart)) + html_legend(picture.legend));
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 constexpr Seconds kDay{86400};
 
-// A figure stays with its unit where lines are broken.
-std::string unbroken(const std::string& figure) {
-  std::string out;
-  for (const char c : figure) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
-  return out;
-}
 std::string share_words(double share) { return unbroken(percent(share)); }
 std::string unbroken_span(Seconds s) { return unbroken(span_words(s)); }
 std::string tonnes(double kg) { return grouped(std::llround(kg / 1000)) + " t"; }
@@ -27,11 +21,10 @@ std::string count(double n) {
 }
 
 std::string save_words(const CheckpointLevel& level, Seconds step) {
-  return fmt::format("every {} {} ({}), {} blocked, durable after {}, loaded in {}",
-                     grouped(level.every), level.every == 1 ? "step" : "steps",
-                     unbroken(to_text(static_cast<double>(level.every) * step)),
-                     unbroken(to_text(level.blocked)), unbroken(to_text(level.durable)),
-                     unbroken(to_text(level.restore)));
+  return fmt::format(
+      "every {} ({}), {} blocked, durable after {}, loaded in {}", counted(level.every, "step"),
+      unbroken(to_text(static_cast<double>(level.every) * step)), unbroken(to_text(level.blocked)),
+      unbroken(to_text(level.durable)), unbroken(to_text(level.restore)));
 }
 
 std::string lines(const std::vector<std::string>& sentences, const TextStyle& style) {
@@ -65,10 +58,10 @@ Table answer_table(const RunForecast& f) {
 }
 
 std::string run_sentence(const RunForecast& f) {
-  std::string out = fmt::format(
-      "{} steps of {}{} on {} GPUs in {} {}: {} without a failure", grouped(f.steps),
-      to_text(f.step_time), f.phases.size() > 1 ? " on average" : "", grouped(f.accelerators),
-      grouped(f.nodes), f.nodes == 1 ? "node" : "nodes", span_words(f.healthy));
+  std::string out =
+      fmt::format("{} steps of {}{} on {} GPUs in {}: {} without a failure", grouped(f.steps),
+                  to_text(f.step_time), f.phases.size() > 1 ? " on average" : "",
+                  grouped(f.accelerators), counted(f.nodes, "node"), span_words(f.healthy));
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
 

@@ -50,11 +50,9 @@ std::vector<std::string> sample_sentences(const StepDistribution& d) {
     out.push_back(fmt::format("without samples, by moments and Clark's maximum: p50 {}, p95 {}",
                               to_text(*d.moments_p50), to_text(*d.moments_p95)));
   }
-  out.push_back(
-      fmt::format("{} of a stage {} in every layer, {} {} at the end of the step",
-                  d.lock_step == 1 ? "1 accelerator" : grouped(d.lock_step) + " accelerators",
-                  d.lock_step == 1 ? "meets" : "meet", grouped(d.replicas),
-                  d.replicas == 1 ? "replica" : "replicas"));
+  out.push_back(fmt::format("{} of a stage {} in every layer, {} at the end of the step",
+                            counted(d.lock_step, "accelerator"),
+                            d.lock_step == 1 ? "meets" : "meet", counted(d.replicas, "replica")));
   return out;
 }
 
@@ -340,9 +338,7 @@ std::string subject_heading(const Subject& subject, const TextStyle& style) {
 }
 
 std::string assumed_text(const std::vector<std::string>& sentences, const TextStyle& style) {
-  std::string all;
-  for (const std::string& one : sentences) all += (all.empty() ? "" : " · ") + one;
-  return heading("Assumed", "", style) + wrapped(all, 2, style);
+  return heading("Assumed", "", style) + wrapped(joined(sentences, " · "), 2, style);
 }
 
 }  // namespace orrery

@@ -114,9 +114,8 @@ std::string shared_fabric_text(const SharedFabric& s, const TextStyle& style) {
     table.row(j.placement.name, j.model, j.placement.accelerators, j.placement.first, j.alone,
               j.shared, bold(fmt::format("{:.2f}", j.slow_down())));
   }
-  std::string out = wrapped(fmt::format("{} {} on {}", grouped(std::ssize(s.jobs)),
-                                        s.jobs.size() == 1 ? "job" : "jobs", s.fabric),
-                            2, style);
+  std::string out =
+      wrapped(fmt::format("{} on {}", counted(std::ssize(s.jobs), "job"), s.fabric), 2, style);
   out += "\n" + table.text(style);
   constexpr double kNoticed = 1.005;
   bool first = true;

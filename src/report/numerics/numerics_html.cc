@@ -1,5 +1,3 @@
-#include "report/numerics/numerics_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/table.h"
+#include "report/numerics/numerics_report.h"
 
 namespace orrery {
 namespace {
@@ -87,12 +86,8 @@ std::string deviation_plot(const DeviationStudy& study, double Deviation::* figu
 }  // namespace
 
 std::string deviation_html(const DeviationStudy& study) {
-  std::string settings;
-  for (const auto& [name, value] : study.settings) {
-    settings += (settings.empty() ? "" : "; ") + name + ": " + value;
-  }
-  std::string remarks;
-  for (const std::string& remark : study.remarks) remarks += (remarks.empty() ? "" : "; ") + remark;
+  const std::string settings = settings_of(study);
+  std::string remarks = joined(study.remarks, "; ");
   std::string body = html_headline("numerics", study.experiment, "");
   if (const std::string rms =
           deviation_plot(study, &Deviation::relative_rms, "relative root mean square");

@@ -43,12 +43,15 @@ Table deviation_table(const DeviationStudy& study) {
   return table;
 }
 
+std::string settings_of(const DeviationStudy& study) {
+  return joined(study.settings | std::views::transform([](const auto& setting) {
+                  return setting.first + ": " + setting.second;
+                }),
+                "; ");
+}
+
 std::string deviation_text(const DeviationStudy& study, const TextStyle& style) {
-  std::string settings;
-  for (const auto& [name, value] : study.settings) {
-    settings += (settings.empty() ? "" : "; ") + name + ": " + value;
-  }
-  std::string out = wrapped(study.experiment + ": " + settings, 2, style) + "\n";
+  std::string out = wrapped(study.experiment + ": " + settings_of(study), 2, style) + "\n";
   out += deviation_table(study).text(style);
   if (!study.remarks.empty()) out += "\n";
   for (const std::string& remark : study.remarks) out += wrapped(remark, 2, style);
@@ -242,10 +245,9 @@ std::string checkpoint_text(const ComparedCheckpoints& compared, const TextStyle
   }
   out += section("Against references", "of all tensors, from " + d.first, references, style);
   if (!d.left_out.empty()) {
-    std::string names;
-    for (const std::string& name : d.left_out) names += (names.empty() ? "" : ", ") + name;
-    out += "\n" + wrapped("not compared, no floating-point numbers of at most 32 bits: " + names, 2,
-                          style);
+    out += "\n" + wrapped("not compared, no floating-point numbers of at most 32 bits: " +
+                              joined(d.left_out, ", "),
+                          2, style);
   }
   return out;
 }

@@ -18,6 +18,7 @@ namespace orrery {
 
 // Deviations of an experiment in narrow formats: attention, gemm, allreduce and quantize.
 Table deviation_table(const DeviationStudy& study);
+std::string settings_of(const DeviationStudy& study);  // "format: bf16; queries: 1024"
 std::string deviation_text(const DeviationStudy& study, const TextStyle& style);
 Value deviation_json(const DeviationStudy& study);
 const Description& deviation_document();

@@ -48,10 +48,9 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
     out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;
   };
   dim_lines(in_words(subject.size));
-  dim_lines(fmt::format(
-      "{} {} · {} a step · {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs",
-      e.microbatches == 1 ? std::string("1 microbatch") : grouped(e.microbatches) + " microbatches",
-      training_sentence(e.training)));
+  dim_lines(fmt::format("{} · {} a step · {}", counted(e.gpus, "GPU"),
+                        counted(e.microbatches, "microbatch", "microbatches"),
+                        training_sentence(e.training)));
   dim_lines(plan_sentence(e.plan));
   out += "\n";
 
@@ -194,8 +193,7 @@ std::string layers_words(const StageReport& stage) {
   if (layers.size() == 1) return std::to_string(layers[0]);
   const bool equal = std::ranges::all_of(layers, [&](int n) { return n == layers.front(); });
   if (equal) return fmt::format("{} x {}", layers.size(), layers.front());
-  std::string by_chunk;
-  for (const int n : layers) by_chunk += (by_chunk.empty() ? "" : "+") + std::to_string(n);
+  const std::string by_chunk = joined(layers, "+");
   if (by_chunk.size() <= 12) return by_chunk;
   return fmt::format("{} in {}", std::accumulate(layers.begin(), layers.end(), 0), layers.size());
 }
@@ -255,9 +253,7 @@ std::string stages_text(const Estimate& e, const TextStyle& style) {
 std::string assumed_text(const Estimate& e, const TextStyle& style) {
   if (e.assumed.empty()) return "";
   std::string out = heading("Assumed", "defaults that were filled in", style);
-  std::string sentence;
-  for (const std::string& item : e.assumed) sentence += (sentence.empty() ? "" : " · ") + item;
-  return out + wrapped(sentence, 2, style);
+  return out + wrapped(joined(e.assumed, " · "), 2, style);
 }
 
 std::string estimate_text(const Estimate& e, const Subject& subject, const TextStyle& style) {

@@ -19,9 +19,9 @@ namespace orrery {
 std::string generation_text(const Generation& g, const TextStyle& style) {
   const double images = static_cast<double>(g.images);
   std::string out =
-      wrapped(fmt::format("{}: {} of {} in {} steps{} on {} {}", g.model,
+      wrapped(fmt::format("{}: {} of {} in {} steps{} on {}", g.model,
                           g.images == 1 ? "one" : grouped(g.images), in_words(g.image), g.steps,
-                          g.guidance ? " with guidance" : "", g.gpus, g.gpus == 1 ? "GPU" : "GPUs"),
+                          g.guidance ? " with guidance" : "", counted(g.gpus, "GPU")),
               2, style);
   out += wrapped(plan_sentence(g.plan) + " · " + g.software, 2, style);
   out += wrapped(fmt::format("{} in all, {} an image or video; memory {} of {}: {}",
@@ -58,8 +58,7 @@ std::string generation_errors_text(const GenerationErrors& errors, const TextSty
                                         percent(errors.median), percent(errors.p90)),
                             2, style);
   for (const auto& [reason, count] : left_out) {
-    out += wrapped(fmt::format("left out: {} {}: {}", count, count == 1 ? "row" : "rows", reason),
-                   2, style);
+    out += wrapped(fmt::format("left out: {}: {}", counted(count, "row"), reason), 2, style);
   }
   return out;
 }

@@ -12,8 +12,7 @@ namespace orrery {
 std::string healthy_run_sentence(const HealthyRun& run) {
   std::string out = run.tokens ? compact(*run.tokens) + " tokens, if nothing fails: " : "";
   if (!run.tokens) out = "if nothing fails: ";
-  out += fmt::format("{} {} in {} · {} GPU-hours", grouped(run.steps),
-                     run.steps == 1 ? "step" : "steps", span_words(run.wall),
+  out += fmt::format("{} in {} · {} GPU-hours", counted(run.steps, "step"), span_words(run.wall),
                      compact(run.gpu_hours(run.wall)));
   if (run.price) {
     out += fmt::format(" · {} at {}", dollars(run.cost(run.wall)), run.price_name);

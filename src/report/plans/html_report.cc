@@ -9,11 +9,11 @@
 #include "estimate/step_timeline.h"
 #include "outcome/invariant.h"
 #include "report/drawing/category_style.h"
-#include "report/drawing/table.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/pipeline_svg.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
+#include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
 #include "report/plans/across_sites_text.h"
 #include "report/plans/estimate_text.h"
@@ -78,11 +78,10 @@ std::string tiles(const Estimate& e, std::string_view unit) {
       html_text(style_of(e.verdict).words));
   return "<div class=\"tiles\">\n" +
          html_tile("Step time", to_text(e.step_time),
-                   fmt::format("{} {}", grouped(e.microbatches),
-                               e.microbatches == 1 ? "microbatch" : "microbatches")) +
+                   counted(e.microbatches, "microbatch", "microbatches")) +
          html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
          html_tile("Achieved per GPU", to_text(e.achieved_per_gpu),
-                   fmt::format("on {} {}", grouped(e.gpus), e.gpus == 1 ? "GPU" : "GPUs")) +
+                   "on " + counted(e.gpus, "GPU")) +
          html_tile("Throughput", fmt::format("{} {}s/s", compact(e.tokens_per_second), unit),
                    fmt::format("{} {}s/s per GPU",
                                compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0), unit)) +

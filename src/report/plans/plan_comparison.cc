@@ -126,16 +126,19 @@ std::optional<std::string> asked(const NumberedCell& c, std::string_view axis) {
   return value.empty() ? std::nullopt : std::optional(value);
 }
 
-// A member of the estimate of a cell, or what a function makes of it.
-template <class F>
-auto figure_of(const NumberedCell& c, const F& value) {
-  std::optional<std::remove_cvref_t<std::invoke_result_t<F, const Estimate&>>> out;
-  if (!c.cell().estimate) return out;
-  out = std::invoke(value, *c.cell().estimate);
-  if constexpr (std::is_same_v<decltype(out), std::optional<double>>) {
-    if (!std::isfinite(*out)) out.reset();
-  }
-  return out;
+constexpr auto kPicoseconds = [](Seconds time) { return round_to_picoseconds(time); };
+
+// A member of the estimate of a cell, or what a function makes of it; absent where it is not finite.
+template <auto... kMembers>
+constexpr auto of_cell(std::string_view key, std::string_view sentence) {
+  return optional_field(key, sentence, [](const NumberedCell& c) {
+    std::optional<std::remove_cvref_t<decltype(member<kMembers...>(*c.cell().estimate))>> out;
+    if (c.cell().estimate) out = member<kMembers...>(*c.cell().estimate);
+    if constexpr (std::is_same_v<decltype(out), std::optional<double>>) {
+      if (out && !std::isfinite(*out)) out.reset();
+    }
+    return out;
+  });
 }
 
 }  // namespace
@@ -169,49 +172,26 @@ inline constexpr auto kResults<NumberedCell> = table<NumberedCell>(
                      const auto& e = c.cell().estimate;
                      return e ? std::optional(plan_settings(e->plan)) : asked(c, "plan");
                    }),
-    optional_field(
-        "sequence_length", "tokens of a sequence",
-        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.sequence_length; }); }),
-    optional_field(
-        "global_batch", "sequences of a step",
-        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.global_batch; }); }),
-    optional_field(
-        "precision", "of the matrix products",
-        [](auto& c) { return figure_of(c, [](auto& e) { return e.training.precision; }); }),
-    optional_field("gpus", "GPUs used", [](auto& c) { return figure_of(c, &Estimate::gpus); }),
-    optional_field("step_time_s", "time of one step",
-                   [](auto& c) {
-                     return figure_of(c, [](auto& e) { return round_to_picoseconds(e.step_time); });
-                   }),
-    optional_field("step_time_low_s", "lower end of its interval, as of orrery estimate",
-                   [](auto& c) {
-                     return figure_of(c,
-                                      [](auto& e) { return round_to_picoseconds(e.interval.low); });
-                   }),
-    optional_field("step_time_high_s", "upper end of its interval",
-                   [](auto& c) {
-                     return figure_of(
-                         c, [](auto& e) { return round_to_picoseconds(e.interval.high); });
-                   }),
-    optional_field(
-        "extrapolates", "no step like this was measured",
-        [](auto& c) { return figure_of(c, [](auto& e) { return e.interval.extrapolates; }); }),
-    optional_field("mfu", "model FLOPs utilisation, share of peak",
-                   [](auto& c) { return figure_of(c, &Estimate::mfu); }),
-    optional_field("hfu", "the same with recomputation",
-                   [](auto& c) { return figure_of(c, &Estimate::hfu); }),
-    optional_field("tokens_per_s", "tokens a second of all GPUs together",
-                   [](auto& c) { return figure_of(c, &Estimate::tokens_per_second); }),
-    optional_field("tokens_per_s_per_gpu", "tokens a second of one GPU",
-                   [](auto& c) { return figure_of(c, tokens_per_second_per_gpu); }),
-    optional_field("peak_memory_bytes", "expected peak of the fullest stage",
-                   [](auto& c) { return figure_of(c, &Estimate::peak_memory); }),
-    optional_field("memory_capacity_bytes", "memory of a GPU",
-                   [](auto& c) { return figure_of(c, &Estimate::memory_capacity); }),
-    optional_field("verdict", "whether it fits",
-                   [](auto& c) { return figure_of(c, &Estimate::verdict); }),
-    optional_field("bottleneck", "what limits the step",
-                   [](auto& c) { return figure_of(c, &Estimate::bottleneck); }),
+    of_cell<&Estimate::training, &Training::sequence_length>("sequence_length",
+                                                             "tokens of a sequence"),
+    of_cell<&Estimate::training, &Training::global_batch>("global_batch", "sequences of a step"),
+    of_cell<&Estimate::training, &Training::precision>("precision", "of the matrix products"),
+    of_cell<&Estimate::gpus>("gpus", "GPUs used"),
+    of_cell<&Estimate::step_time, kPicoseconds>("step_time_s", "time of one step"),
+    of_cell<&Estimate::interval, &StepTimeInterval::low, kPicoseconds>(
+        "step_time_low_s", "lower end of its interval, as of orrery estimate"),
+    of_cell<&Estimate::interval, &StepTimeInterval::high, kPicoseconds>(
+        "step_time_high_s", "upper end of its interval"),
+    of_cell<&Estimate::interval, &StepTimeInterval::extrapolates>("extrapolates",
+                                                                  "no step like this was measured"),
+    of_cell<&Estimate::mfu>("mfu", "model FLOPs utilisation, share of peak"),
+    of_cell<&Estimate::hfu>("hfu", "the same with recomputation"),
+    of_cell<&Estimate::tokens_per_second>("tokens_per_s", "tokens a second of all GPUs together"),
+    of_cell<kPerGpu>("tokens_per_s_per_gpu", "tokens a second of one GPU"),
+    of_cell<&Estimate::peak_memory>("peak_memory_bytes", "expected peak of the fullest stage"),
+    of_cell<&Estimate::memory_capacity>("memory_capacity_bytes", "memory of a GPU"),
+    of_cell<&Estimate::verdict>("verdict", "whether it fits"),
+    of_cell<&Estimate::bottleneck>("bottleneck", "what limits the step"),
     optional_field("run", "with --tokens: the run if nothing fails",
                    [](auto& c) { return c.cell().run; }),
     optional_field("reason", "why it is refused or does not fit", [](auto& c) {
@@ -283,8 +263,7 @@ std::string title_of(const PlanComparison& c) {
       same += " · " + (axis.name == "model" ? value : axis.name + " " + value);
     }
   }
-  return fmt::format("{} {}{}{}", grouped(static_cast<std::int64_t>(c.cells.size())),
-                     c.cells.size() == 1 ? "prediction" : "predictions", varied, same);
+  return counted(std::ssize(c.cells), "prediction") + varied + same;
 }
 
 Table comparison_table(const PlanComparison& c) {

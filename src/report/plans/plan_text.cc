@@ -88,11 +88,8 @@ std::string training_sentence(const Training& training) {
 }
 
 std::string placement_words(const Plan& plan) {
-  std::string out;
-  for (const MeshAxis axis : plan.placement) {
-    out.append(out.empty() ? "" : "+").append(to_text(axis));
-  }
-  return out;
+  return joined(plan.placement | std::views::transform([](MeshAxis axis) { return to_text(axis); }),
+                "+");
 }
 
 ModelSize size_of(const Model& model, const Training& training) {

@@ -19,13 +19,6 @@
 namespace orrery {
 namespace {
 
-// "3.20 s" stays on one line.
-std::string unbroken(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
-  return out;
-}
-
 constexpr std::string_view kTwins =
     "(+1): one more plan that differs only in chunks and takes the same time";
 

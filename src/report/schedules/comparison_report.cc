@@ -108,9 +108,7 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   }
   if (!missing.empty()) out += heading("Not possible here", "", style);
   for (const std::string& reason : reasons) {
-    std::string names;
-    for (const std::string& name : missing[reason]) names += (names.empty() ? "" : ", ") + name;
-    out += wrapped(names + ": " + reason, 2, style);
+    out += wrapped(joined(missing[reason], ", ") + ": " + reason, 2, style);
   }
   return out;
 }

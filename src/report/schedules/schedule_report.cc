@@ -9,10 +9,10 @@
 #include <tuple>
 
 #include "document/value.h"
-#include "report/drawing/table.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/pass_style.h"
 #include "report/drawing/pipeline_text.h"
+#include "report/drawing/table.h"
 #include "schedule/span_kind.h"
 
 namespace orrery {
@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::size_t kMostDevices = 16;
 constexpr std::array<std::uint8_t, kIdleCauses.size()> kCauseColours = {250, 245, 240, 168, 136};
-
-std::string counted(std::int64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", grouped(n), n == 1 ? one : many);
-}
 
 std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
 
@@ -125,9 +121,9 @@ TimeAxis time_axis(const TimeUnit& unit) {
 }
 
 std::string shape_sentence(const PipelineShape& shape) {
-  std::string out = counted(shape.devices, "device", "devices") + " · " +
+  std::string out = counted(shape.devices, "device") + " · " +
                     counted(shape.microbatches, "microbatch", "microbatches");
-  if (shape.chunks > 1) out += " · " + counted(shape.chunks, "chunk", "chunks") + " a device";
+  if (shape.chunks > 1) out += " · " + counted(shape.chunks, "chunk") + " a device";
   return out;
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "report/drawing/table.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/roofline_svg.h"
 #include "report/drawing/svg_chart.h"
+#include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
 #include "report/traces/analysis_report.h"
 #include "report/traces/analysis_tables.h"
@@ -281,7 +281,7 @@ std::string headline(const RecordedRun& run, const RunAnalysis& analysis) {
   return html_headline(
       is_simulated(run.source) ? "simulated run" : "recorded run", device_text(analysis),
       run.world_size == kNotRecorded
-          ? fmt::format("{} rank{}", grouped(given), given == 1 ? "" : "s")
+          ? counted(given, "rank")
           : fmt::format("{} of {} ranks", grouped(given), grouped(run.world_size)));
 }
 

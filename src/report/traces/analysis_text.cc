@@ -208,12 +208,11 @@ std::string series_section(const RankAnalysis& rank, const TextStyle& style) {
 std::string about(const RecordedRun& run, const RunAnalysis& analysis) {
   const RankAnalysis& first = analysis.ranks.front();
   const auto given = static_cast<std::int64_t>(analysis.ranks.size());
-  std::string out = "  " + grouped(given);
+  std::string out = "  ";
   if (run.world_size == kNotRecorded) {
-    out +=
-        given == 1 ? " rank, of how many is not recorded" : " ranks, of how many is not recorded";
+    out += counted(given, "rank") + ", of how many is not recorded";
   } else {
-    out += fmt::format(" of {} rank{}", grouped(run.world_size), run.world_size == 1 ? "" : "s");
+    out += grouped(given) + " of " + counted(run.world_size, "rank");
   }
   if (!first.device.empty()) out += ", " + printable(first.device);
   if (first.accelerator) out += " (" + first.accelerator->name + ")";

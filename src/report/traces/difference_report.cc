@@ -19,10 +19,6 @@ constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
 
 bool is_unchanged(Seconds change) { return std::abs(change.value()) < kUnchanged; }
 
-std::string signed_time(Seconds t) {
-  return (t < Seconds(0) ? "-" : "+") + to_text(t < Seconds(0) ? -t : t);
-}
-
 Cell change_cell(Seconds change) {
   return cell(is_unchanged(change) ? "0" : signed_time(change), ink_of_change(change));
 }
@@ -242,9 +238,9 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
           : fmt::format("{} ({})", signed_time(change), change_of(d.step_first(), d.step_second()));
   const std::string before = to_text(d.step_first());
   const std::string after = to_text(d.step_second());
-  const std::string first_run = fmt::format("{}{}, {} {} over its ranks", printable(subject.first),
-                                            simulated_mark(subject.first_source), d.first.steps,
-                                            d.first.steps == 1 ? "step" : "steps");
+  const std::string first_run =
+      fmt::format("{}{}, {} over its ranks", printable(subject.first),
+                  simulated_mark(subject.first_source), counted(d.first.steps, "step"));
   std::string out;
   const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
   if (subject.predicted) {
@@ -277,8 +273,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
   if (shown == differing) return out;
   Seconds rest;
   for (std::size_t i = shown; i < differing; ++i) rest += d.rows[i].difference();
-  say(fmt::format("{} other {}: {} together", grouped(static_cast<std::int64_t>(differing - shown)),
-                  differing - shown == 1 ? "operator" : "operators",
+  say(fmt::format("{}: {} together", counted(differing - shown, "other operator"),
                   is_unchanged(rest) ? "0" : signed_time(rest)));
   return out;
 }
@@ -292,8 +287,7 @@ std::string difference_html(const Difference& d, const DifferenceSubject& subjec
                         std::string(simulated_mark(subject.second_source)));
   body += "<div class=\"tiles\">\n" +
           html_tile(predicted ? "Recorded step" : "Step of the first", to_text(d.step_first()),
-                    fmt::format("{} step{} over its ranks", d.first.steps,
-                                d.first.steps == 1 ? "" : "s")) +
+                    counted(d.first.steps, "step") + " over its ranks") +
           html_tile(predicted ? "Predicted step" : "Step of the second", to_text(d.step_second()),
                     change_of(d.step_first(), d.step_second())) +
           html_tile("Difference", signed_time(d.step_second() - d.step_first()), "") + "</div>\n";

@@ -63,9 +63,7 @@ Table part_table(const InferredComparison& c) {
               right("", 5));
   const auto add = [&](std::string_view of, Seconds predicted, Seconds recorded) {
     const Seconds difference = predicted - recorded;
-    const std::string sign = difference < Seconds(0) ? "-" : "+";
-    const Seconds size = difference < Seconds(0) ? recorded - predicted : difference;
-    table.row(of, to_text(predicted), to_text(recorded), sign + to_text(size),
+    table.row(of, to_text(predicted), to_text(recorded), signed_time(difference),
               recorded > Seconds(0) ? signed_percent(predicted / recorded - 1) : std::string());
   };
   for (std::size_t p = 0; p < kStepParts; ++p) {

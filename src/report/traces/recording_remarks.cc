@@ -14,7 +14,7 @@ struct Counted {
 };
 
 template <class Of>
-Counted counted(std::span<const RecordedTrace> ranks, const Of& of) {
+Counted count_of(std::span<const RecordedTrace> ranks, const Of& of) {
   Counted out;
   std::int64_t with_any = 0;
   std::int64_t last = 0;
@@ -28,10 +28,6 @@ Counted counted(std::span<const RecordedTrace> ranks, const Of& of) {
   if (ranks.size() > 1 && with_any == 1) out.where = fmt::format(" of rank {}", last);
   if (with_any > 1) out.where = fmt::format(" of {} ranks", with_any);
   return out;
-}
-
-std::string some(std::int64_t n, const char* one) {
-  return n == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}s", grouped(n), one);
 }
 
 std::string copies(const Counted& kernels, const Counted& all) {
@@ -50,28 +46,30 @@ std::string copies(const Counted& kernels, const Counted& all) {
 std::vector<std::string> recording_remarks(std::span<const RecordedTrace> ranks) {
   std::vector<std::string> out;
   const Counted timeless =
-      counted(ranks, [](const RecordedTrace& t) { return t.left_out - t.unpaired; });
+      count_of(ranks, [](const RecordedTrace& t) { return t.left_out - t.unpaired; });
   if (timeless.sum > 0) {
-    out.push_back(fmt::format("{}{} without usable times {} left out.", some(timeless.sum, "event"),
-                              timeless.where, timeless.sum == 1 ? "was" : "were"));
+    out.push_back(fmt::format("{}{} without usable times {} left out.",
+                              counted(timeless.sum, "event"), timeless.where,
+                              timeless.sum == 1 ? "was" : "were"));
   }
-  const Counted halves = counted(ranks, [](const RecordedTrace& t) { return t.unpaired; });
+  const Counted halves = count_of(ranks, [](const RecordedTrace& t) { return t.unpaired; });
   if (halves.sum > 0) {
     out.push_back(fmt::format(
         "{}{} {} left out: a beginning without its end, or an end without its beginning.",
         halves.sum == 1 ? "1 half" : grouped(halves.sum) + " halves", halves.where,
         halves.sum == 1 ? "was" : "were"));
   }
-  const Counted repeated = counted(ranks, [](const RecordedTrace& t) { return t.repeated; });
-  const Counted kernels = counted(ranks, [](const RecordedTrace& t) { return t.repeated_kernels; });
+  const Counted repeated = count_of(ranks, [](const RecordedTrace& t) { return t.repeated; });
+  const Counted kernels =
+      count_of(ranks, [](const RecordedTrace& t) { return t.repeated_kernels; });
   if (repeated.sum > 0) out.push_back(copies(kernels, repeated));
   const Counted overlapping =
-      counted(ranks, [](const RecordedTrace& t) { return t.overlapping_kernels; });
+      count_of(ranks, [](const RecordedTrace& t) { return t.overlapping_kernels; });
   if (overlapping.sum > 0) {
     out.push_back(fmt::format(
         "{}{} {} another on {} stream by more than 1 us, which a device does only where "
         "dependent kernels launch early: are the times right?",
-        some(overlapping.sum, "kernel"), overlapping.where,
+        counted(overlapping.sum, "kernel"), overlapping.where,
         overlapping.sum == 1 ? "overlaps" : "overlap", overlapping.sum == 1 ? "its" : "their"));
   }
   return out;

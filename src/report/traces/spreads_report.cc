@@ -53,12 +53,11 @@ Table operation_table(const FittedSpreads& spreads, std::size_t top) {
 std::string spreads_text(const FittedSpreads& spreads, std::size_t top, const TextStyle& style) {
   std::int64_t waited = 0;
   for (const FittedSpread& row : spreads.rows) waited += row.waited;
-  std::string out = wrapped(
-      fmt::format("{} durations of {} operations, from {} {} in {} {}", grouped(spreads.samples),
-                  grouped(static_cast<std::int64_t>(spreads.rows.size())), grouped(spreads.ranks),
-                  spreads.ranks == 1 ? "rank" : "ranks", grouped(spreads.steps),
-                  spreads.steps == 1 ? "step" : "steps"),
-      2, style);
+  std::string out =
+      wrapped(fmt::format("{} durations of {} operations, from {} in {}", grouped(spreads.samples),
+                          grouped(static_cast<std::int64_t>(spreads.rows.size())),
+                          counted(spreads.ranks, "rank"), counted(spreads.steps, "step")),
+              2, style);
   out += section("What a forecast draws from",
                  fmt::format("standard deviation over mean; kept: of {}", spreads.kept_name),
                  kind_table(spreads), style);

@@ -41,7 +41,7 @@ std::string run_title(const RecordedRun& run) {
   if (run.world_size > static_cast<std::int64_t>(given)) {
     return fmt::format("{} of {} ranks", given, grouped(run.world_size));
   }
-  return given == 1 ? "1 rank" : fmt::format("{} ranks", given);
+  return counted(given, "rank");
 }
 
 std::string clock_text(const RecordedRun& run, std::size_t i) {

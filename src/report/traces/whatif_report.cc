@@ -367,9 +367,8 @@ std::string whatif_html(std::span<const RecordedTrace> traces, const RunGraph& g
                         const WhatIf& w) {
   const std::string device =
       traces.empty() || traces[0].devices.empty() ? "" : traces[0].devices[0].name;
-  std::string body =
-      html_headline("what if", device.empty() ? "A recorded run" : device,
-                    fmt::format("{} rank{}", traces.size(), traces.size() == 1 ? "" : "s"));
+  std::string body = html_headline("what if", device.empty() ? "A recorded run" : device,
+                                   counted(std::ssize(traces), "rank"));
   body += "<div class=\"tiles\">\n";
   body += html_tile("Step after", to_text(w.after), change(w.before, w.after));
   body += html_tile("Step before", to_text(w.before),
