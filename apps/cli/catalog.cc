@@ -1,4 +1,5 @@
 // orrery catalog: what the catalog holds, and one entry with its source.
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,60 +46,55 @@ bool is_of_models(const std::string& kind) {
 }
 
 std::vector<Shown> columns_of(const std::string& kind) {
-  if (kind == "models") {
-    return {{"layers", {"num_layers"}},
-            {"hidden", {"hidden"}},
-            {"heads", {"num_heads"}},
-            {"kv", {"num_kv_heads"}},
-            {"experts", {"moe", "num_experts"}},
-            {"vocab", {"vocab"}}};
-  }
-  if (kind == "generation") {
-    return {{"height", {"image", "height"}},
-            {"width", {"image", "width"}},
-            {"frames", {"image", "frames"}},
-            {"steps", {"sampling", "steps"}}};
-  }
-  if (kind == "accelerators") {
-    return {{"memory", {"memory", "capacity"}},
-            {"bandwidth", {"memory", "bandwidth"}},
-            {"bf16", {"peak", "bf16"}},
-            {"fp8", {"peak", "fp8"}}};
-  }
-  if (kind == "failures") {
-    return {{"per 1,000 node-days", {"per_1000_node_days"}},
-            {"accelerators a node", {"accelerators_per_node"}},
-            {"of", {"title"}}};
-  }
-  if (kind == "variability") {
-    return {{"products", {"products", "spatial"}},
-            {"over time", {"products", "temporal"}},
-            {"between nodes", {"communication", "between_nodes"}},
-            {"of", {"title"}}};
-  }
-  if (kind == "scaling-laws") {
-    return {{"irreducible", {"irreducible"}},
-            {"parameters", {"parameters", "exponent"}},
-            {"tokens", {"tokens", "exponent"}},
-            {"of", {"title"}}};
-  }
-  if (kind == "critical-batches") return {{"of", {"title"}}};
-  if (kind == "hugging-face") return {{"like", {"like"}}, {"of", {"title"}}};
-  if (kind == "restarts") return {{"of", {"title"}}};
-  if (kind == "launch") return {{"framework", {"title"}}, {"releases", {"releases"}}};
-  if (kind == "software") return {{"framework", {"title"}}};
-  if (kind == "clusters") return {{"node", {"node"}}, {"accelerators", {"accelerators"}}};
-  if (kind == "nodes") {
-    return {{"accelerator", {"accelerator"}}, {"accelerators", {"accelerators"}}};
-  }
-  if (kind == "prices") {
-    return {{"accelerator", {"accelerator"}},
-            {"price", {"price"}},
-            {"provider", {"provider"}},
-            {"pricing", {"pricing"}},
-            {"date", {"date"}}};
-  }
-  return {};
+  const Shown title = {"of", {"title"}};
+  const std::map<std::string_view, std::vector<Shown>> known = {
+      {"models",
+       {{"layers", {"num_layers"}},
+        {"hidden", {"hidden"}},
+        {"heads", {"num_heads"}},
+        {"kv", {"num_kv_heads"}},
+        {"experts", {"moe", "num_experts"}},
+        {"vocab", {"vocab"}}}},
+      {"generation",
+       {{"height", {"image", "height"}},
+        {"width", {"image", "width"}},
+        {"frames", {"image", "frames"}},
+        {"steps", {"sampling", "steps"}}}},
+      {"accelerators",
+       {{"memory", {"memory", "capacity"}},
+        {"bandwidth", {"memory", "bandwidth"}},
+        {"bf16", {"peak", "bf16"}},
+        {"fp8", {"peak", "fp8"}}}},
+      {"failures",
+       {{"per 1,000 node-days", {"per_1000_node_days"}},
+        {"accelerators a node", {"accelerators_per_node"}},
+        title}},
+      {"variability",
+       {{"products", {"products", "spatial"}},
+        {"over time", {"products", "temporal"}},
+        {"between nodes", {"communication", "between_nodes"}},
+        title}},
+      {"scaling-laws",
+       {{"irreducible", {"irreducible"}},
+        {"parameters", {"parameters", "exponent"}},
+        {"tokens", {"tokens", "exponent"}},
+        title}},
+      {"critical-batches", {title}},
+      {"hugging-face", {{"like", {"like"}}, title}},
+      {"restarts", {title}},
+      {"launch", {{"framework", {"title"}}, {"releases", {"releases"}}}},
+      {"software", {{"framework", {"title"}}}},
+      {"clusters", {{"node", {"node"}}, {"accelerators", {"accelerators"}}}},
+      {"nodes", {{"accelerator", {"accelerator"}}, {"accelerators", {"accelerators"}}}},
+      {"prices",
+       {{"accelerator", {"accelerator"}},
+        {"price", {"price"}},
+        {"provider", {"provider"}},
+        {"pricing", {"pricing"}},
+        {"date", {"date"}}}},
+  };
+  const auto found = known.find(kind);
+  return found == known.end() ? std::vector<Shown>() : found->second;
 }
 
 Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {

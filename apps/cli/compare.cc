@@ -1,6 +1,6 @@
 // orrery compare: every combination of models, clusters, plans and batches, side by side.
-
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -21,18 +21,31 @@
 namespace orrery::cli {
 namespace {
 
+// What may be compared: an option and the field of the question that it gives; null: one of the
+// settings.
+struct AxisOption {
+  const char* name;
+  std::string Question::* field;
+  const char* sentence;
+};
+constexpr std::array kAxes = {
+    AxisOption{"models", &Question::model, "as for estimate, one or more"},
+    AxisOption{"--on", &Question::cluster,
+               "clusters: h100-sxm:64,b200-sxm:64, or h100-sxm:64..512*2"},
+    AxisOption{"--plan", &Question::plan, "a plan, given once for each; tp=1..8*2,pp=2 is four"},
+    AxisOption{"--seq", &Question::sequence_length, "tokens of a sequence: 4k,8k"},
+    AxisOption{"--global-batch", &Question::global_batch,
+               "sequences of a step, or tokens: 128..1024*2"},
+    AxisOption{"--workload", &Question::workload, "training,forward"},
+    AxisOption{"--precision", &Question::precision, "of matrix products: bf16,fp8"},
+    AxisOption{"--software", &Question::software,
+               "training frameworks, of orrery catalog software"},
+    AxisOption{"--set", nullptr, "change one setting: network=1x..4x*2"}};
+
 // Every list is an axis: each of its texts is a list of values and ranges (document/value_list.h).
 struct CompareOptions {
-  std::vector<std::string> models;
-  std::vector<std::string> clusters;
-  std::vector<std::string> plans;
-  std::vector<std::string> sequence_lengths;
-  std::vector<std::string> global_batches;
-  std::vector<std::string> workloads;
-  std::vector<std::string> precisions;
-  std::vector<std::string> software;
-  std::vector<std::string> settings;  // each an axis of its own
-  FieldOptions run;                   // --tokens and --price
+  std::array<std::vector<std::string>, kAxes.size()> axes;  // of --set every text is one of its own
+  FieldOptions run;                                         // --tokens and --price
   std::string csv;
   std::string html;
 };
@@ -41,29 +54,18 @@ struct CompareOptions {
 struct ComparedAxis {
   std::string name;
   std::vector<std::string> values;
-  std::string Question::* field;  // nullptr: one of the settings
+  std::string Question::* field;
 };
 
 Result<std::vector<ComparedAxis>> axes_of(const CompareOptions& o) {
-  struct Stated {
-    const char* name;
-    const std::vector<std::string>& texts;
-    std::string Question::* field;
-  };
   std::vector<ComparedAxis> out;
-  for (const auto& [name, texts, field] :
-       {Stated{"model", o.models, &Question::model}, Stated{"on", o.clusters, &Question::cluster},
-        Stated{"plan", o.plans, &Question::plan},
-        Stated{"seq", o.sequence_lengths, &Question::sequence_length},
-        Stated{"global-batch", o.global_batches, &Question::global_batch},
-        Stated{"workload", o.workloads, &Question::workload},
-        Stated{"precision", o.precisions, &Question::precision},
-        Stated{"software", o.software, &Question::software}}) {
-    ComparedAxis axis{name, {}, field};
-    const std::string where = field == &Question::model ? name : std::string("--") + name;
-    for (const std::string& text : texts) {
+  for (std::size_t a = 0; a + 1 < kAxes.size(); ++a) {
+    const auto& [option, field, sentence] = kAxes[a];
+    const bool model = field == &Question::model;
+    ComparedAxis axis{model ? "model" : option + 2, {}, field};
+    for (const std::string& text : o.axes[a]) {
       auto values = field == &Question::plan ? setting_lists(text) : value_list(text);
-      if (!values) return fail(at(where, values.error()));
+      if (!values) return fail(at(model ? "model" : option, values.error()));
       std::ranges::move(*values, std::back_inserter(axis.values));
     }
     if (!axis.values.empty()) out.push_back(std::move(axis));
@@ -71,7 +73,7 @@ Result<std::vector<ComparedAxis>> axes_of(const CompareOptions& o) {
   if (std::ranges::find(out.front().values, "-") != out.front().values.end()) {
     return bad_input("standard input can be read only once", "model", "write it to a file first");
   }
-  for (const std::string& setting : o.settings) {
+  for (const std::string& setting : o.axes.back()) {
     const std::size_t equals = std::min(setting.find('='), setting.size());
     auto values =
         value_list(std::string_view(setting).substr(std::min(equals + 1, setting.size())));
@@ -153,22 +155,14 @@ Command compare_command(CLI::App& orrery) {
   CLI::App* app = orrery.add_subcommand(
       "compare", "models, clusters, plans and batches side by side: every combination");
   auto o = std::make_shared<CompareOptions>();
-  app->add_option("models", o->models, "as for estimate, one or more")->required();
-  struct Axis {
-    const char* option;
-    std::vector<std::string>& values;
-    const char* sentence;
-  };
-  for (const auto& [option, values, sentence] :
-       {Axis{"--on", o->clusters, "clusters: h100-sxm:64,b200-sxm:64, or h100-sxm:64..512*2"},
-        Axis{"--plan", o->plans, "a plan, given once for each; tp=1..8*2,pp=2 is four"},
-        Axis{"--seq", o->sequence_lengths, "tokens of a sequence: 4k,8k"},
-        Axis{"--global-batch", o->global_batches, "sequences of a step, or tokens: 128..1024*2"},
-        Axis{"--workload", o->workloads, "training,forward"},
-        Axis{"--precision", o->precisions, "of matrix products: bf16,fp8"},
-        Axis{"--software", o->software, "training frameworks, of orrery catalog software"},
-        Axis{"--set", o->settings, "change one setting: network=1x..4x*2"}}) {
-    app->add_option(option, values, sentence)->allow_extra_args(false);
+  for (std::size_t a = 0; a < kAxes.size(); ++a) {
+    const auto& [option, field, sentence] = kAxes[a];
+    CLI::Option* added = app->add_option(option, o->axes[a], sentence);
+    if (field == &Question::model) {
+      added->required();
+    } else {
+      added->allow_extra_args(false);
+    }
   }
   add_healthy_run(app, o->run);
   app->add_option("--csv", o->csv, "write the cells as CSV to this file; -: in place of the table");

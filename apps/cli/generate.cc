@@ -1,5 +1,4 @@
 // orrery generate: how long an image or a video takes to make.
-
 #include <algorithm>
 #include <filesystem>
 #include <string>

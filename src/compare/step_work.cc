@@ -1,6 +1,7 @@
 #include "compare/step_work.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "trace/kernel_class.h"
@@ -60,80 +61,57 @@ AttentionScores attention_scores(const StepProfile& recorded) {
 }
 
 StepWork work_of(const ProfileLine& line, AttentionScores scores) {
-  switch (line.kind) {
-    case LineKind::communication:
-      return StepWork::communication;
-    case LineKind::copying:
-      return StepWork::copies;
-    case LineKind::host:
-      return StepWork::idle;
-    case LineKind::computing:
-      break;
-  }
-  const bool in_products = scores == AttentionScores::in_batched_products;
-  switch (class_of(line)) {
-    case KernelClass::matrix_product:
-      return in_products && is_batched_product(line) ? StepWork::attention : StepWork::products;
-    case KernelClass::attention:
-      return StepWork::attention;
-    case KernelClass::softmax:
-      return in_products ? StepWork::attention : StepWork::others;
-    case KernelClass::convolution:
-      return StepWork::convolutions;
-    case KernelClass::normalization:
-      return StepWork::normalization;
-    case KernelClass::embedding:
-      return StepWork::embedding;
-    case KernelClass::optimizer:
-      return StepWork::optimizer;
-    case KernelClass::communication:
-      return StepWork::communication;
-    case KernelClass::copy:
-      return StepWork::copies;
-    case KernelClass::reduction:
-    case KernelClass::elementwise:
-    case KernelClass::other:
-      // Kernels of eager operators and of compilers too: "triton__0d1d", "CatArrayBatchedCopy".
-      return StepWork::others;
-  }
-  return StepWork::others;
+  if (line.kind == LineKind::communication) return StepWork::communication;
+  if (line.kind == LineKind::copying) return StepWork::copies;
+  if (line.kind == LineKind::host) return StepWork::idle;
+  using enum StepWork;
+  static constexpr std::array<StepWork, kKernelClasses> kWork = {
+      products,       // matrix_product
+      attention,      // attention
+      convolutions,   // convolution
+      normalization,  // normalization
+      others,         // softmax
+      embedding,      // embedding
+      optimizer,      // optimizer
+      others,         // reduction
+      others,         // elementwise
+      communication,  // communication
+      copies,         // copy
+      others,         // kernels of eager operators and of compilers too: "triton__0d1d"
+  };
+  const KernelClass c = class_of(line);
+  const bool scores_of_attention =
+      scores == AttentionScores::in_batched_products &&
+      (c == KernelClass::softmax || (c == KernelClass::matrix_product && is_batched_product(line)));
+  return scores_of_attention ? attention : kWork[static_cast<std::size_t>(c)];
 }
 
 StepWork work_of(Category category) {
-  switch (category) {
-    case Category::attention_projection:
-    case Category::feed_forward:
-    case Category::experts:
-    case Category::logits:
-    case Category::convolution:
-      return StepWork::products;
-    case Category::attention_core:
-      return StepWork::attention;
-    case Category::normalization:
-      return StepWork::normalization;
-    case Category::embedding:
-      return StepWork::embedding;
-    case Category::optimizer:
-      return StepWork::optimizer;
-    case Category::router:
-    case Category::elementwise:
-    case Category::loss:
-      return StepWork::others;
-    case Category::recompute:
-      return StepWork::recomputation;
-    case Category::contention:
-      return StepWork::contention;
-    case Category::exposed_tp:
-    case Category::exposed_cp:
-    case Category::exposed_ep:
-    case Category::exposed_pp:
-    case Category::exposed_dp:
-      return StepWork::communication;
-    case Category::bubble:
-    case Category::host:
-      return StepWork::idle;
-  }
-  return StepWork::idle;
+  using enum StepWork;
+  static constexpr std::array<StepWork, kCategories> kWork = {
+      products,       // attention_projection
+      attention,      // attention_core
+      products,       // feed_forward
+      products,       // experts
+      others,         // router
+      normalization,  // normalization
+      others,         // elementwise
+      embedding,      // embedding
+      products,       // logits
+      others,         // loss
+      products,       // convolution
+      contention,     // contention
+      recomputation,  // recompute
+      optimizer,      // optimizer
+      communication,  // exposed_tp
+      communication,  // exposed_cp
+      communication,  // exposed_ep
+      communication,  // exposed_pp
+      communication,  // exposed_dp
+      idle,           // bubble
+      idle,           // host
+  };
+  return kWork[static_cast<std::size_t>(category)];
 }
 
 bool has_no_launch(const ProfileLine& line) {

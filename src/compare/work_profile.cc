@@ -10,27 +10,9 @@ namespace orrery {
 namespace {
 
 LineKind kind_of(StepWork work) {
-  switch (work) {
-    case StepWork::communication:
-    case StepWork::waiting:
-      return LineKind::communication;
-    case StepWork::copies:
-      return LineKind::copying;
-    case StepWork::idle:
-      return LineKind::host;
-    case StepWork::products:
-    case StepWork::attention:
-    case StepWork::normalization:
-    case StepWork::embedding:
-    case StepWork::optimizer:
-    case StepWork::others:
-    case StepWork::convolutions:
-    case StepWork::recomputation:
-    case StepWork::contention:
-    case StepWork::earlier:
-      break;
-  }
-  return LineKind::computing;
+  if (work == StepWork::communication || work == StepWork::waiting) return LineKind::communication;
+  if (work == StepWork::copies) return LineKind::copying;
+  return work == StepWork::idle ? LineKind::host : LineKind::computing;
 }
 
 // Times by kind become lines; what is not there is left out. Only what owned time counts: of a

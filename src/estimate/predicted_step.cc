@@ -1,5 +1,7 @@
 #include "estimate/predicted_step.h"
 
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "lower/optimal_recompute.h"

@@ -1,6 +1,7 @@
 #include "estimate/step_chakra.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -18,19 +19,10 @@ namespace {
 constexpr double kPsPerMicrosecond = 1e6;
 
 ChakraCollective chakra_collective(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return ChakraCollective::all_reduce;
-    case CollectiveKind::all_gather:
-      return ChakraCollective::all_gather;
-    case CollectiveKind::reduce_scatter:
-      return ChakraCollective::reduce_scatter;
-    case CollectiveKind::all_to_all:
-      return ChakraCollective::all_to_all;
-    case CollectiveKind::broadcast:
-      return ChakraCollective::broadcast;
-  }
-  return ChakraCollective::all_reduce;
+  static constexpr std::array kKinds = {ChakraCollective::all_reduce, ChakraCollective::all_gather,
+                                        ChakraCollective::reduce_scatter,
+                                        ChakraCollective::all_to_all, ChakraCollective::broadcast};
+  return kKinds[static_cast<std::size_t>(kind)];
 }
 
 std::uint64_t microseconds(Picoseconds time) {

@@ -115,45 +115,24 @@ std::vector<std::string_view> formula(std::string_view pattern) {
 std::optional<std::int64_t> computed(std::int64_t left, std::string_view op, std::int64_t right) {
   std::int64_t out = 0;
   if (op == "//") return right < 1 || left < 0 ? std::nullopt : std::optional(left / right);
-  switch (op.front()) {
-    case '+':
-      return __builtin_add_overflow(left, right, &out) ? std::nullopt : std::optional(out);
-    case '-':
-      return __builtin_sub_overflow(left, right, &out) ? std::nullopt : std::optional(out);
-    case '*':
-      return __builtin_mul_overflow(left, right, &out) ? std::nullopt : std::optional(out);
-    default:
-      if (right < 1 || left % right != 0) return std::nullopt;
-      return left / right;
-  }
+  if (op == "/") return right < 1 || left % right != 0 ? std::nullopt : std::optional(left / right);
+  const bool overflows = op == "+"   ? __builtin_add_overflow(left, right, &out)
+                         : op == "-" ? __builtin_sub_overflow(left, right, &out)
+                                     : __builtin_mul_overflow(left, right, &out);
+  return overflows ? std::nullopt : std::optional(out);
 }
 
-// The x of x op right = result, or of left op x = result.
+std::string_view inverse(std::string_view op) {
+  return op == "+" ? "-" : op == "-" ? "+" : op == "*" ? "/" : "*";
+}
+
+// The x of x op right = result, or of left op x = result; of "//" several solve it.
 std::optional<std::int64_t> left_of(std::string_view op, std::int64_t right, std::int64_t result) {
-  if (op == "//") return std::nullopt;  // several solve it
-  switch (op.front()) {
-    case '+':
-      return computed(result, "-", right);
-    case '-':
-      return computed(result, "+", right);
-    case '*':
-      return computed(result, "/", right);
-    default:
-      return computed(result, "*", right);
-  }
+  return op == "//" ? std::nullopt : computed(result, inverse(op), right);
 }
 std::optional<std::int64_t> right_of(std::int64_t left, std::string_view op, std::int64_t result) {
   if (op == "//") return std::nullopt;
-  switch (op.front()) {
-    case '+':
-      return computed(result, "-", left);
-    case '-':
-      return computed(left, "-", result);
-    case '*':
-      return computed(result, "/", left);
-    default:
-      return computed(left, "/", result);
-  }
+  return op == "+" || op == "*" ? computed(result, inverse(op), left) : computed(left, op, result);
 }
 
 std::optional<std::int64_t> operand(std::string_view word, const LaunchSettings& variables,

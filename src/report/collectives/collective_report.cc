@@ -14,18 +14,13 @@ struct VerdictStyle {
   std::string_view words;
   Ink ink;
 };
-VerdictStyle style_of(SizeVerdict verdict) {
-  switch (verdict) {
-    case SizeVerdict::as_expected:
-      return {"as expected", {}};
-    case SizeVerdict::slow:
-      return {"slow", {.colour = 203, .bold = true}};
-    case SizeVerdict::fast:
-      return {"faster", {.colour = 71}};
-    case SizeVerdict::wrong_values:
-      return {"wrong values", {.colour = 203, .bold = true}};
-  }
-  return {};
+const VerdictStyle& style_of(SizeVerdict verdict) {
+  static constexpr std::array<VerdictStyle, 4> kStyles = {
+      {{"as expected", {}},
+       {"slow", {.colour = 203, .bold = true}},
+       {"faster", {.colour = 71}},
+       {"wrong values", {.colour = 203, .bold = true}}}};
+  return kStyles[static_cast<std::size_t>(verdict)];
 }
 
 BytesPerSecond bus_bandwidth(const CollectiveCheck& c, const CheckedSize& s, Seconds time) {

@@ -7,8 +7,8 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
-#include "report/forecasts/step_report.h"
 #include "report/forecasts/forecast_report.h"
+#include "report/forecasts/step_report.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {
@@ -42,15 +42,8 @@ bool same_run(const RankedRun& a, const RankedRun& b) {
 }
 
 std::string_view words_of(RunObjective objective) {
-  switch (objective) {
-    case RunObjective::goodput:
-      return "goodput";
-    case RunObjective::time_to_train:
-      return "time to train";
-    case RunObjective::cost:
-      return "cost";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 3> kWords = {"goodput", "time to train", "cost"};
+  return kWords[static_cast<std::size_t>(objective)];
 }
 
 }  // namespace

@@ -29,14 +29,8 @@ template <auto kMember>
 constexpr auto kOfAttention = kOfShape<AttentionShape, kMember>;
 
 std::string_view kind_of(const AskedKernel& asked) {
-  switch (asked.kernel.shape.index()) {
-    case 0:
-      return "memory";
-    case 1:
-      return "product";
-    default:
-      return "attention";
-  }
+  static constexpr std::array<std::string_view, 3> kKinds = {"memory", "product", "attention"};
+  return kKinds[asked.kernel.shape.index()];
 }
 
 }  // namespace

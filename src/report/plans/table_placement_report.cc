@@ -17,20 +17,10 @@ namespace orrery {
 namespace {
 
 TorchRecSharding torchrec_sharding(TableSharding sharding) {
-  switch (sharding) {
-    case TableSharding::column:
-      return TorchRecSharding::column_wise;
-    case TableSharding::row:
-      return TorchRecSharding::row_wise;
-    case TableSharding::table_row:
-      return TorchRecSharding::table_row_wise;
-    case TableSharding::data:
-      return TorchRecSharding::data_parallel;
-    case TableSharding::automatic:
-    case TableSharding::table:
-      break;
-  }
-  return TorchRecSharding::table_wise;
+  using enum TorchRecSharding;
+  static constexpr std::array kShardings = {table_wise, table_wise,     column_wise,
+                                            row_wise,   table_row_wise, data_parallel};
+  return kShardings[static_cast<std::size_t>(sharding)];
 }
 
 // Disks are read through a cache as memory of the host is.

@@ -29,17 +29,9 @@ std::string lane_name(const RecordedTrace& trace, const StreamRow& row) {
 }
 
 Category colour_of(WorkKind kind) {
-  switch (kind) {
-    case WorkKind::communication:
-      return Category::exposed_tp;
-    case WorkKind::copy:
-    case WorkKind::fill:
-      return Category::embedding;
-    case WorkKind::compute:
-    case WorkKind::none:
-      break;
-  }
-  return Category::attention_projection;
+  if (kind == WorkKind::communication) return Category::exposed_tp;
+  const bool moves = kind == WorkKind::copy || kind == WorkKind::fill;
+  return moves ? Category::embedding : Category::attention_projection;
 }
 
 // "gemm, relu and 3 more" of a sequence.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -23,24 +24,20 @@ std::string brief(std::string_view text, int width = 48) {
 }
 
 std::string_view advice(HostActivity activity) {
-  switch (activity) {
-    case HostActivity::data_loading:
-      return "Give the DataLoader more workers or let it prefetch; check its storage.";
-    case HostActivity::synchronizing:
-      return "Remove what makes the host wait for the device (item(), cpu(), nonzero(), printing "
-             "tensors).";
-    case HostActivity::allocating:
-      return "Keep memory allocated: these calls block the host (allocator settings, pinned "
-             "buffers made once).";
-    case HostActivity::calling:
-    case HostActivity::operators:
-      return "Launch the same work with fewer operators and calls: CUDA graphs, torch.compile, "
-             "larger batches; orrery trace whatif --graphs says what graphs would gain.";
-    case HostActivity::elsewhere:
-      return "Python and other code between operators holds the device up: move it out of the "
-             "step, or capture the step in a graph (orrery trace whatif --graphs).";
-  }
-  return "";
+  static constexpr std::string_view kFewerCalls =
+      "Launch the same work with fewer operators and calls: CUDA graphs, torch.compile, "
+      "larger batches; orrery trace whatif --graphs says what graphs would gain.";
+  static constexpr std::array<std::string_view, kHostActivities> kAdvice = {
+      "Give the DataLoader more workers or let it prefetch; check its storage.",
+      "Remove what makes the host wait for the device (item(), cpu(), nonzero(), printing "
+      "tensors).",
+      "Keep memory allocated: these calls block the host (allocator settings, pinned "
+      "buffers made once).",
+      kFewerCalls,
+      kFewerCalls,
+      "Python and other code between operators holds the device up: move it out of the "
+      "step, or capture the step in a graph (orrery trace whatif --graphs)."};
+  return kAdvice[static_cast<std::size_t>(activity)];
 }
 
 HostTime host_of_all(const RunAnalysis& analysis) {
@@ -57,9 +54,9 @@ std::string worst_rank(const RunAnalysis& analysis, const Finding& finding) {
                      percent(finding.worst_share));
 }
 
-FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
+FindingText host_waits(const RecordedRun&, const RunAnalysis& analysis, const Finding& finding) {
   const HostTime host = host_of_all(analysis);
-  FindingText out = {.title = "The device waits for its host", .detail = {}, .advice = {}};
+  FindingText out = {.title = "The device waits for its host"};
   const std::int64_t all = host.total_ns();
   std::array<std::size_t, kHostActivities> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -84,7 +81,7 @@ FindingText host_waits(const RunAnalysis& analysis, const Finding& finding) {
   return out;
 }
 
-FindingText other_process(const RunAnalysis& analysis, const Finding& finding) {
+FindingText other_process(const RecordedRun&, const RunAnalysis& analysis, const Finding& finding) {
   return {.title = "Another process has the device",
           .detail =
               "Processes share it by turns: work that is launched after the device ran dry "
@@ -138,7 +135,7 @@ std::string why_late(const RunAnalysis& analysis, std::size_t late) {
 
 FindingText waiting(const RecordedRun& run, const RunAnalysis& analysis, const Finding& finding) {
   const CommunicationTable& communication = analysis.communication;
-  FindingText out = {.title = "Ranks wait for each other", .detail = {}, .advice = {}};
+  FindingText out = {.title = "Ranks wait for each other"};
   const std::size_t late = main_cause(communication);
   const RankCommunication& cause = communication.ranks[late];
   std::int64_t all = 0;
@@ -198,7 +195,7 @@ CommunicationKind main_kind(const CommunicationTable& table) {
 
 FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
                           const Finding& finding) {
-  FindingText out = {.title = "Exposed communication", .detail = {}, .advice = {}};
+  FindingText out = {.title = "Exposed communication"};
   const CommunicationKind kind = main_kind(analysis.communication);
   if (const CommunicationRow* row = kind.longest; row != nullptr) {
     out.detail = fmt::format(
@@ -253,7 +250,7 @@ FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
 
 FindingText slow_operators(const RecordedRun& run, const RunAnalysis& analysis,
                            const Finding& finding) {
-  FindingText out = {.title = "Operators below the roofline", .detail = {}, .advice = {}};
+  FindingText out = {.title = "Operators below the roofline"};
   const RankAnalysis& rank = analysis.ranks[finding.worst];
   const RecordedTrace& trace = run.ranks[finding.worst];
   const auto lost = [](const OperatorRow& row) {
@@ -288,7 +285,7 @@ FindingText slow_operators(const RecordedRun& run, const RunAnalysis& analysis,
 }
 
 FindingText copies(const RecordedRun& run, const RunAnalysis& analysis, const Finding& finding) {
-  FindingText out = {.title = "Exposed copies and fills", .detail = {}, .advice = {}};
+  FindingText out = {.title = "Exposed copies and fills"};
   const RankAnalysis& rank = analysis.ranks[finding.worst];
   const RecordedTrace& trace = run.ranks[finding.worst];
   const auto row = std::ranges::find_if(rank.kernels, [](const KernelRow& k) {
@@ -340,13 +337,13 @@ FindingText stream_waits(const RecordedRun& run, const RunAnalysis& analysis,
 }
 
 // Windows are the host's; what the device does in them was launched in steps before.
-FindingText earlier_work(const RunAnalysis& analysis, const Finding& finding) {
+FindingText earlier_work(const RecordedRun&, const RunAnalysis& analysis, const Finding& finding) {
   const RankAnalysis& rank = analysis.ranks[finding.worst];
   const auto step =
       std::ranges::max_element(rank.steps, [](const StepAnalysis& a, const StepAnalysis& b) {
         return a.lag.behind_ns < b.lag.behind_ns;
       });
-  FindingText out = {.title = "Devices are behind their hosts", .detail = {}, .advice = {}};
+  FindingText out = {.title = "Devices are behind their hosts"};
   out.detail = fmt::format(
       "{} of what they did while a step lasted on the host was launched in steps before.",
       percent(finding.share));
@@ -377,25 +374,9 @@ FindingText earlier_work(const RunAnalysis& analysis, const Finding& finding) {
 
 FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
                          const Finding& finding) {
-  switch (finding.kind) {
-    case FindingKind::host_waits:
-      return host_waits(analysis, finding);
-    case FindingKind::other_process:
-      return other_process(analysis, finding);
-    case FindingKind::waiting:
-      return waiting(run, analysis, finding);
-    case FindingKind::communication:
-      return communication(run, analysis, finding);
-    case FindingKind::slow_operators:
-      return slow_operators(run, analysis, finding);
-    case FindingKind::copies:
-      return copies(run, analysis, finding);
-    case FindingKind::stream_waits:
-      return stream_waits(run, analysis, finding);
-    case FindingKind::earlier_work:
-      return earlier_work(analysis, finding);
-  }
-  return {};
+  static constexpr std::array kTexts = {host_waits,     other_process, waiting,      communication,
+                                        slow_operators, copies,        stream_waits, earlier_work};
+  return kTexts[static_cast<std::size_t>(finding.kind)](run, analysis, finding);
 }
 
 std::string finding_title(const Finding& finding, const FindingText& text) {

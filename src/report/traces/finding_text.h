@@ -10,9 +10,9 @@
 namespace orrery {
 
 struct FindingText {
-  std::string title;   // "Ranks wait for each other"
-  std::string detail;  // sentences
-  std::string advice;  // a sentence
+  std::string title;        // "Ranks wait for each other"
+  std::string detail = {};  // sentences
+  std::string advice = {};  // a sentence
 };
 
 // `finding` is of `analysis`, which is of `run`.

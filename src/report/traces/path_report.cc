@@ -73,23 +73,11 @@ std::int64_t on_others(const StepPath& path) {
 // "waited for stream 7": why stretch `i` began when the one before ended.
 std::string why(const StepPath& path, std::size_t i) {
   const PathStretch& stretch = path.stretches[i];
-  if (i == 0) return "the step begins";
+  if (i == 0 || stretch.cause == StretchCause::window) return "the step begins";
   const PathStretch& before = path.stretches[i - 1];
-  switch (stretch.cause) {
-    case StretchCause::window:
-      return "the step begins";
-    case StretchCause::launch:
-      return "launched by " + before.on;
-    case StretchCause::other_stream:
-    case StretchCause::device:
-    case StretchCause::other_thread:
-      return "waited for " + before.on;
-    case StretchCause::rank:
-      return fmt::format("waited for rank {}", before.rank);
-    case StretchCause::room:
-      return "made room by " + before.on;
-  }
-  return "";
+  if (stretch.cause == StretchCause::rank) return fmt::format("waited for rank {}", before.rank);
+  if (stretch.cause == StretchCause::launch) return "launched by " + before.on;
+  return (stretch.cause == StretchCause::room ? "made room by " : "waited for ") + before.on;
 }
 
 // Of a path of one operation there is nothing more to tell.
