@@ -98,3 +98,28 @@ function(orrery_embed name folder function header)
     VERBATIM)
   target_sources(orrery_${name} PRIVATE ${embedded})
 endfunction()
+
+# orrery_embed_texts(NAME kName=FILE ...)
+#
+# Texts of the folder src/NAME travel inside its library, as constants of these names.
+function(orrery_embed_texts name)
+  set(embedded ${CMAKE_CURRENT_BINARY_DIR}/embedded_texts.cc)
+  set(embedder ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake)
+  set(files)
+  set(texts)
+  foreach(text ${ARGN})
+    string(REPLACE "=" "=src/${name}/" text ${text})
+    list(APPEND texts ${text})
+    string(REGEX REPLACE "^[^=]+=" "" file ${text})
+    list(APPEND files ${PROJECT_SOURCE_DIR}/${file})
+  endforeach()
+  list(JOIN texts "|" texts)
+  add_custom_command(
+    OUTPUT ${embedded}
+    COMMAND ${CMAKE_COMMAND} -D ROOT=${PROJECT_SOURCE_DIR} -D "TEXTS=${texts}"
+            -D OUTPUT=${embedded} -P ${embedder}
+    DEPENDS ${embedder} ${files}
+    COMMENT "Embedding texts of src/${name}"
+    VERBATIM)
+  target_sources(orrery_${name} PRIVATE ${embedded})
+endfunction()

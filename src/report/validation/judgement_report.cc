@@ -7,6 +7,13 @@
 #include "report/validation/validation_report.h"
 
 namespace orrery {
+
+extern const char* const kHeldOutPart;     // held_out.md.in
+extern const char* const kFiguresPart;     // figures.md.in
+extern const char* const kRegretPart;      // regret.md.in
+extern const char* const kIntervalsPart;   // intervals.md.in
+extern const char* const kStrategiesPage;  // strategies.md.in
+
 namespace {
 
 std::string shown(const Figure& f, double value) {
@@ -131,50 +138,17 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
   std::string out;
   const bool held_out = j.all.of(Scheme::five_fold).rows > 0;
   if (held_out) {
-    out +=
-        "## How far off a step is that nobody measured\n\n"
-        "The figure with content is the error on a *source left out*: no row of that source, and "
-        "so\n"
-        "of its machines and settings, is in the fit that predicts it. By row, sources of many "
-        "rows\n"
-        "count most; by source, the medians of sources of ten rows and more are averaged. Beside "
-        "it\n"
-        "stand predictions of the same rows without a fit, and without this model\n"
-        "(`src/validate/baselines.h`). " +
-        (j.apart.empty() ? ""
-                         : fmt::format("Rows of {} are apart: by their authors' own\naccount "
-                                       "they vary much from run to run. ",
-                                       fmt::join(j.apart, ", "))) +
-        "\n\n" + baseline_table(j).markdown() +
-        "\n"
-        "What was chosen while errors were visible: which facts to model, and some of those facts\n"
-        "where a source leaves them open (`validation/conventions/`, `catalog/software/`). Those\n"
-        "choices have seen the rows of this page, the fits have not;\n"
-        "[what they changed](calibrate.md#choices-made-while-errors-were-visible) is stated "
-        "apart.\n"
-        "\n"
-        "Other comparisons are not of steps that nobody measured, and stand apart: whether a plan\n"
-        "[fits](#does-it-fit), [memory](#memory-per-gpu), [replays](trace-replay.md) of "
-        "recordings,\n"
-        "and single published runs [outside the tables](published-runs.md).\n\n";
+    const std::string apart = j.apart.empty()
+                                  ? ""
+                                  : fmt::format(
+                                        "Rows of {} are apart: by their authors' own\naccount "
+                                        "they vary much from run to run. ",
+                                        fmt::join(j.apart, ", "));
+    out += fmt::format(fmt::runtime(kHeldOutPart), fmt::arg("apart", apart),
+                       fmt::arg("baselines", baseline_table(j).markdown()));
   }
   if (!j.figures.empty()) {
-    out +=
-        "## Published figures\n\n"
-        "Errors are absolute and relative to the measurement. \"Model left out\": five folds in\n"
-        "which all steps of one model in one source stay together. \"Fitted\" errors are those of\n"
-        "the catalog's conditions, which have seen the rows. Each fit of a fold or of the other\n"
-        "sources is sought on its own rows, with the derivatives of the fit of all rows; kernels "
-        "are\n"
-        "fitted once, to all their measurements. Tests\n"
-        "[make the held-out predictions again](calibrate.md#training-steps) and fail when a "
-        "figure\n"
-        "falls behind the stored one (`validation/figures.csv`) in its last published digit. "
-        "Kernels and collectives have\n"
-        "targets and tables of their own: [kernels](models/kernel-errors.md),\n"
-        "[collectives](models/collectives.md), and\n"
-        "[what is missed](calibrate.md#what-is-missed-and-why).\n\n" +
-        figure_table(j).markdown() + "\n";
+    out += fmt::format(fmt::runtime(kFiguresPart), fmt::arg("figures", figure_table(j).markdown()));
   }
   if (!picture.empty()) {
     out += fmt::format("![Predicted against measured step times]({})\n\n", picture);
@@ -187,26 +161,14 @@ std::string judgement_markdown(const Judgement& j, const std::string& picture) {
         error_table(j, false).markdown() + "\n";
   }
   if (!j.regrets.empty()) {
-    out +=
-        "## Regret\n\n"
-        "Among the plans of one model on one cluster: measured time of the plan predicted best "
-        "over\nthat of the best one, less one. Predictions are held out.\n\n" +
-        regret_table(j).markdown() + "\n";
+    out += fmt::format(fmt::runtime(kRegretPart), fmt::arg("regrets", regret_table(j).markdown()));
   }
   if (j.coverage.rows > 0) {
-    out +=
-        "## Intervals\n\n"
-        "An estimate's 90 % interval comes from the held-out errors of its regime, widened by the\n"
-        "spread between sources, whether it calls itself an\n"
-        "[extrapolation](estimate.md#what-the-figures-mean) or not. It is tested on the steps of "
-        "each\nsource with intervals made of the other sources, and on those of each fold with "
-        "intervals made\nof the other folds. The width is (high - low) / estimate.\n\n" +
-        coverage_table(j).markdown() +
-        fmt::format(
-            "\nRegimes outside 85 to 95 %, with the number of steps that say so:\n\n"
-            "- held-out folds: {}\n- sources left out: {}\n\n",
-            outside_the_range(j, &Coverage::rows, &Coverage::inside),
-            outside_the_range(j, &Coverage::left_out_rows, &Coverage::left_out_inside));
+    out += fmt::format(
+        fmt::runtime(kIntervalsPart), fmt::arg("coverage", coverage_table(j).markdown()),
+        fmt::arg("folds", outside_the_range(j, &Coverage::rows, &Coverage::inside)),
+        fmt::arg("left_out",
+                 outside_the_range(j, &Coverage::left_out_rows, &Coverage::left_out_inside)));
   }
   return out;
 }
@@ -246,20 +208,8 @@ std::string claims_markdown(std::span<const JudgedClaim> claims) {
     ++judged;
     if (*c.holds) ++held;
   }
-  std::string out = fmt::format(
-      "# Strategies and what their papers claim\n\n"
-      "Written by `make validate` from `validation/strategies.yaml`, which has the whole "
-      "configurations. Nothing was fitted\nto these figures, and bands were stated beforehand. A "
-      "strict claim holds if the prediction is within its band. A\nloose claim holds if prediction "
-      "and claim differ by at most a factor of 1 + band; for a ratio its gain over 1 is\ncompared. "
-      "An upper bound holds if the prediction does not exceed it by more than its band. Most "
-      "configurations are\nknown in part; what was assumed stands in the last column. "
-      "Informational claims are shown, not judged.\n\n"
-      "**{} of {} strict and loose claims hold.**\n\n"
-      "| strategy | paper | claim | class | published | band | predicted | difference | | "
-      "configuration |\n"
-      "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n",
-      held, judged);
+  std::string out = fmt::format(fmt::runtime(kStrategiesPage), fmt::arg("held", held),
+                                fmt::arg("judged", judged));
   for (const auto& [claim, predicted, holds] : claims) {
     if (!predicted) continue;
     out +=

@@ -12,6 +12,9 @@
 #include "report/drawing/table.h"
 
 namespace orrery {
+
+extern const char* const kValidationPage;  // validation.md.in
+
 namespace {
 
 constexpr std::size_t kWorstRows = 20;
@@ -214,63 +217,17 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
 }
 
 std::string validation_markdown(const Validation& v, const std::string& judgement) {
-  std::string out =
-      "# Validation\n\n"
-      "Predictions of `orrery estimate` beside published measurements. Written by `make "
-      "validate`;\n"
-      "the rows and their sources are in `validation/measured/`, whose `README.md` says how each\n"
-      "was obtained and what an empty cell most likely means. `orrery validate --rows FILE.csv`\n"
-      "prints each row, and with `--json` also everything that was assumed for it.\n\n";
-  out += "**" + headline(v) + ".**\n\n" + judgement;
-  out +=
-      "## Step time\n\n"
-      "Error of a row: predicted step time / measured step time - 1. Median, mean and 90th\n"
-      "percentile are of absolute errors; bias is the mean with its sign, above zero where the\n"
-      "prediction is too slow. `complete` rows state everything an estimate needs and a step "
-      "time.\n"
-      "What only a source's defaults can tell (network, overlap, sharding) is assumed as that "
-      "README\n"
-      "says, and a wrong assumption is part of the error. Rows that lack only what follows from "
-      "their\n"
-      "other cells (a micro-batch from the batch, the dimensions of a named model; " +
-      source_remark("derived") +
-      ") are estimated without being complete. These errors are those of\n"
-      "the catalog's training conditions, which have seen the complete rows; held-out errors\n"
-      "stand above.\n\n";
-  out += step_time_table(v).markdown();
-  out += "\n" + source_remark("spread") +
-         "\n\n## Worst rows\n\nBy the factor between prediction and measurement.\n\n";
-  out += worst_table(v).markdown();
-  out += fmt::format(
-      "\n## Ranking of plans\n\n"
-      "Spearman's rank correlation between predicted and measured time per sequence among the "
-      "plans\n"
-      "of one model, sequence length, precision and cluster, for groups of {} or more rows. 1 is "
-      "the\n"
-      "same order, 0 none. The mean is weighted by rows.\n\n",
-      kSmallestGroup);
-  out += ranking_table(v).markdown();
-  out +=
-      "\n## Does it fit?\n\n"
-      "The memory verdict against runs that ran and runs that ran out of memory. \"Tight\" is "
-      "unsure:\n"
-      "it fits if the allocator gives back what it caches.\n\n";
-  out += verdict_table(v).markdown();
-  out +=
-      "\n## Memory per GPU\n\n"
-      "Peak of the fullest stage against what the source reports: each source's allocated, "
-      "reserved "
-      "or\n"
-      "whole-device memory (column `memory_kind`) against the prediction of the same.\n\n";
-  out += memory_table(v).markdown();
-  out +=
-      "\n## Assumed\n\n"
-      "What was assumed where the sources are silent, and for how many estimated rows. `orrery\n"
-      "validate --rows` names the assumptions of each row by these numbers.\n\n";
-  out += assumption_table(v).markdown();
-  out += "\n## Skipped rows\n\n";
-  out += skipped_table(v).markdown();
-  return out;
+  return fmt::format(
+      fmt::runtime(kValidationPage), fmt::arg("headline", headline(v)),
+      fmt::arg("judgement", judgement), fmt::arg("derived", source_remark("derived")),
+      fmt::arg("spread", source_remark("spread")),
+      fmt::arg("step_time", step_time_table(v).markdown()),
+      fmt::arg("worst", worst_table(v).markdown()),
+      fmt::arg("ranking", ranking_table(v).markdown()),
+      fmt::arg("verdict", verdict_table(v).markdown()),
+      fmt::arg("memory", memory_table(v).markdown()),
+      fmt::arg("assumed", assumption_table(v).markdown()),
+      fmt::arg("skipped", skipped_table(v).markdown()), fmt::arg("group", kSmallestGroup));
 }
 
 }  // namespace orrery
