@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cctype>
@@ -148,6 +151,15 @@ Result<void> make_folder(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorCode::io, "cannot be made: " + error.message(), folder);
   return {};
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kLargest = 32 << 20;  // that glibc takes: above it, mappings of their own remain
+  constexpr int kKept = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
 }
 
 }  // namespace orrery::cli

@@ -11,7 +11,6 @@
 #include "command.h"
 #include "document/value_list.h"
 #include "estimate/estimate.h"
-#include "heap.h"
 #include "parallel/parallel_for.h"
 #include "progress.h"
 #include "question.h"

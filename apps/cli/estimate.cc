@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "command.h"
-#include "estimate/sensitivity.h"
+#include "estimate/setting.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
-#include "graph_files.h"
 #include "outcome/parsed_number.h"
 #include "parallel/parallel_for.h"
 #include "plan_files.h"
@@ -25,10 +24,10 @@
 #include "report/drawing/pipeline_text.h"
 #include "report/plans/estimate_text.h"
 #include "report/plans/generation_report.h"
-#include "report/plans/healthy_run_report.h"
 #include "report/plans/plans_json.h"
 #include "search/default_step.h"
 #include "trace/chakra/chakra_file.h"
+#include "trace_files.h"
 
 namespace orrery::cli {
 namespace {

@@ -15,9 +15,7 @@
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/figures.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/sizes_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 #include "search/default_step.h"
 
 namespace orrery::cli {

@@ -2,14 +2,20 @@
 // through it, and the steps of several jobs on it.
 #include "network/network.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "check/collective_check.h"
+#include "check/collective_results.h"
 #include "command.h"
+#include "document/value.h"
 #include "estimate/shared_fabric.h"
 #include "network/collective_comparison.h"
 #include "network/msccl.h"
 #include "progress.h"
+#include "report/collectives/collective_report.h"
 #include "report/network/network_report.h"
 
 namespace orrery::cli {
@@ -113,6 +119,49 @@ Command cluster_command(CLI::App& orrery) {
   app->add_option("jobs", o->jobs, "a YAML file with the fabric and its jobs, or -")->required();
   app->footer("Example:\n  orrery cluster examples/three-jobs.yaml");
   return command(app, o, share_cluster);
+}
+
+namespace {
+
+struct CheckOptions {
+  std::string file;
+  std::string cluster;
+  std::string collective;  // where the file does not say it
+};
+
+Result<int> check_results(const CheckOptions& options, const Common& common) {
+  ORRERY_TRY(const auto catalog, open_catalog(common));
+  std::optional<CollectiveKind> stated;
+  if (!options.collective.empty()) {
+    ORRERY_TRY(stated, at("--collective", parse_enum<CollectiveKind>(options.collective)));
+  }
+  ORRERY_TRY(const auto text, read_file(options.file));
+  ORRERY_TRY(const auto tests,
+             parse_collective_results(text, options.file == "-" ? "standard input" : options.file,
+                                      stated));
+  ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
+  CheckedCollectives checked{cluster.name, {}};
+  for (const CollectiveResults& results : tests) {
+    ORRERY_TRY(auto one, check(results, cluster, catalog));
+    checked.tests.push_back(std::move(one));
+  }
+  return answered(
+      common.json ? to_json(collectives_json(checked)) : collectives_text(checked, text_style()),
+      std::ranges::none_of(checked.tests, &CollectiveCheck::sick));
+}
+
+}  // namespace
+
+Command check_command(CLI::App& orrery) {
+  CLI::App* app =
+      orrery.add_subcommand("check", "results of nccl-tests: is this network what it should be?");
+  auto o = std::make_shared<CheckOptions>();
+  app->add_option("file", o->file, "what nccl-tests or rccl-tests printed, or -")->required();
+  app->add_option("--on", o->cluster, "the cluster: h100-sxm:16, or as for estimate")->required();
+  app->add_option("--collective", o->collective,
+                  "where the file does not say it: all_reduce, all_gather, ...");
+  app->footer("Example:\n  orrery check all-reduce.txt --on h100-sxm:32");
+  return command(app, o, check_results);
 }
 
 }  // namespace orrery::cli

@@ -7,7 +7,7 @@
 #include "analyze/run_analysis.h"
 #include "document/value.h"
 #include "parallel/parallel_for.h"
-#include "report/traces/analysis_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace_files.h"
 #include "whatif/analyzed_run.h"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "document/value.h"
-#include "graph_files.h"
 #include "replay/chakra_graph.h"
 #include "report/drawing/figures.h"
 #include "report/traces/recording_remarks.h"

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "command.h"
+#include "replay/chakra_graph.h"
 #include "replay/seen_run.h"
+#include "trace/graph_file/graph_file.h"
 #include "trace/recorded_run.h"
 
 namespace orrery::cli {
@@ -47,5 +49,15 @@ Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, cons
 
 // How an .et trace with this option is read.
 ChakraGraphOptions chakra_options(const TraceFiles& files);
+
+// Adds --ignore-absent and --ignore-control.
+void add_chakra_dependencies(CLI::App* app, ChakraGraphOptions& options);
+
+// Each writes `out`, packed if its name ends in .gz, and gives a line about it.
+Result<std::string> write_graph(const std::string& out, const GraphFile& file);
+Result<std::string> write_run_graph(const std::string& out, const RecordedRun& run);
+Result<std::string> write_chakra_graph(const std::string& out,
+                                       const std::vector<std::string>& files, Incomplete incomplete,
+                                       const ChakraGraphOptions& options);
 
 }  // namespace orrery::cli

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "parallel/parallel_for.h"
-#include "report/traces/trace_info_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace/trace_contents.h"
 #include "trace/trace_inputs.h"
 #include "trace_files.h"

@@ -8,7 +8,7 @@
 #include "document/value.h"
 #include "infer/kernel_comparison.h"
 #include "infer/kernel_tables.h"
-#include "report/traces/kernel_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace_files.h"
 
 namespace orrery::cli {

@@ -4,7 +4,7 @@
 
 #include "document/value.h"
 #include "infer/inferred_comparison.h"
-#include "report/traces/inferred_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace_files.h"
 
 namespace orrery::cli {

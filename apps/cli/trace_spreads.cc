@@ -10,7 +10,7 @@
 #include "document/value.h"
 #include "forecast/step_distribution.h"
 #include "infer/fitted_spreads.h"
-#include "report/traces/spreads_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace_files.h"
 
 namespace orrery::cli {

@@ -13,7 +13,7 @@
 #endif
 
 #include "estimate/estimate.h"
-#include "estimate/sensitivity.h"
+#include "estimate/setting.h"
 #include "estimate/spec.h"
 #include "estimate/traffic.h"
 #include "failure.h"
@@ -22,13 +22,10 @@
 #include "long_call.h"
 #include "outcome/nearest_name.h"
 #include "record.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/run_search_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 #include "report/plans/html_report.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/python_functions.h"
-#include "report/schedules/comparison_report.h"
 #include "report/schedules/schedule_report.h"
 #include "schedule/comparison.h"
 #include "schedule/measured_schedule.h"

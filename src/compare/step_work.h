@@ -74,4 +74,21 @@ bool has_no_launch(const ProfileLine& line);
 // Whether that is so of the unlaunched work of every rank (trace/launch_links.h). Linear.
 bool unlaunched_is_earlier(std::span<const RecordedTrace> run);
 
+// Profiles by kind of work, in which a recorded step and a predicted one can
+// be compared. Each side adds up to its step. O(lines).
+//
+// How to treat work without a recorded launch.
+enum class Unlaunched : std::uint8_t { of_its_kind, earlier };
+
+// The same step, its lines added up by kind.
+StepProfile profile_by_work(const StepProfile& recorded,
+                            Unlaunched unlaunched = Unlaunched::of_its_kind);
+
+// A predicted step as the same lines.
+StepProfile predicted_profile(const Breakdown& predicted);
+
+// Normalization and embedding that only one side distinguishes are counted with the other kinds on
+// both sides, because eager norms are chains of elementwise kernels.
+void fold_untold_work(StepProfile& recorded, StepProfile& predicted);
+
 }  // namespace orrery

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "compare/work_profile.h"
+#include "compare/step_work.h"
 #include "infer/prediction_gaps.h"
 #include "trace/recorded_run.h"
 

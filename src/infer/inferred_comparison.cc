@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compare/step_work.h"
 #include "compare/step_profile.h"
-#include "estimate/forward_pass.h"
+#include "compare/step_work.h"
+#include "estimate/predicted_step.h"
 #include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"
 #include "model/transformer/transformer.h"

@@ -118,4 +118,11 @@ bool matches(std::string_view pattern, const std::string* text, LaunchSettings& 
 std::optional<std::string> filled(std::string_view pattern, const LaunchSettings& variables,
                                   const LaunchSettings& settings, std::string* missing);
 
+// Flags as the file of a framework, with a comment that says where they come from and what they do
+// not say.
+
+// JSON has no comments: the lines are the list "_comment", which DeepSpeed ignores.
+std::string launch_text(const LaunchTable& table, const LaunchFlags& flags,
+                        const std::vector<std::string>& comment);
+
 }  // namespace orrery

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "python/bootstrap.h"
 #include "python/interpreter.h"
 
 namespace orrery {

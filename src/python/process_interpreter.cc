@@ -14,7 +14,6 @@
 
 #include "document/json_quoted.h"
 #include "document/value.h"
-#include "python/bootstrap.h"
 #include "python/interpreter.h"
 
 namespace orrery {

@@ -8,7 +8,6 @@
 
 #include "document/value.h"
 #include "outcome/sanitizers.h"
-#include "python/answer_line.h"
 #include "python/interpreter.h"
 
 namespace orrery {

@@ -11,10 +11,7 @@
 #include "document/results.h"
 #include "report/collectives/collective_report.h"
 #include "report/fleet/fleet_report.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/run_search_report.h"
-#include "report/forecasts/sizes_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 #include "report/network/network_report.h"
 #include "report/numerics/numerics_report.h"
 #include "report/plans/generation_report.h"
@@ -22,13 +19,8 @@
 #include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/table_placement_report.h"
-#include "report/schedules/comparison_report.h"
-#include "report/traces/analysis_report.h"
-#include "report/traces/difference_report.h"
-#include "report/traces/kernel_report.h"
-#include "report/traces/replay_report.h"
-#include "report/traces/spreads_report.h"
-#include "report/traces/whatif_report.h"
+#include "report/schedules/schedule_report.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 

@@ -10,24 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "compare/work_profile.h"
+#include "compare/step_work.h"
 #include "document/value.h"
 #include "report/documents.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/sizes_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 #include "report/plans/plan_comparison.h"
 #include "report/plans/plans_json.h"
 #include "report/plans/sample_estimate.h"
-#include "report/schedules/comparison_report.h"
 #include "report/schedules/schedule_report.h"
-#include "report/traces/difference_report.h"
-#include "report/traces/replay_report.h"
-#include "report/traces/inferred_report.h"
-#include "report/traces/kernel_report.h"
 #include "report/traces/sample_analysis.h"
-#include "report/traces/trace_info_report.h"
-#include "report/traces/whatif_report.h"
+#include "report/traces/trace_reports.h"
 #include "validate/validation.h"
 #include "whatif/edit_language.h"
 

@@ -7,6 +7,7 @@
 // copies are thin lines below the passes they run beside.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -54,5 +55,17 @@ struct LaneGeometry {
 
 std::string lane_svg(const PipelineLanes& lanes, const std::vector<LanePiece>& lane,
                      const LaneGeometry& geometry);
+
+// A pipeline as inline SVG: time to the right, one row a stage, one rectangle a pass.
+//
+// The shapes and what is left out where there are more than `most_rectangles` are those of PipelineLanes.
+struct PipelineDrawing {
+  std::string svg;     // empty without spans
+  std::string remark;  // "8 of 64 stages are drawn"; empty if all are
+  std::string legend;  // HTML
+};
+
+PipelineDrawing pipeline_svg(std::span<const PipelineSpan> spans, int critical_stage,
+                             std::size_t most_rectangles = 20000);
 
 }  // namespace orrery

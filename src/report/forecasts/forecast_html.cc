@@ -16,8 +16,7 @@
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/time_chart_svg.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 
 namespace orrery {
 namespace {

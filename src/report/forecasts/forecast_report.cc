@@ -1,12 +1,10 @@
-#include "report/forecasts/forecast_report.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "document/results.h"
 #include "report/drawing/category_style.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 
 namespace orrery {
 namespace {

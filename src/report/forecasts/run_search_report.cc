@@ -1,5 +1,3 @@
-#include "report/forecasts/run_search_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,7 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
-#include "report/forecasts/forecast_report.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {

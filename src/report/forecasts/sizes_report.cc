@@ -1,11 +1,9 @@
-#include "report/forecasts/sizes_report.h"
-
 #include <fmt/format.h>
 
 #include "document/results.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/forecasts/step_report.h"
+#include "report/forecasts/forecast_reports.h"
 
 namespace orrery {
 

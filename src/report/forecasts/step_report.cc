@@ -1,5 +1,3 @@
-#include "report/forecasts/step_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "document/results.h"
 #include "report/drawing/table.h"
+#include "report/forecasts/forecast_reports.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/plans/across_sites_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +6,10 @@
 #include <vector>
 
 #include "report/drawing/figures.h"
-#include "report/drawing/table.h"
 #include "report/drawing/html_page.h"
+#include "report/drawing/table.h"
 #include "report/plans/plan_text.h"
+#include "report/plans/search_text.h"
 
 namespace orrery {
 namespace {

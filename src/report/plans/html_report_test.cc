@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "report/drawing/html_page.h"
-#include "report/drawing/pipeline_svg.h"
+#include "report/drawing/pipeline_lanes.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/plans/sample_estimate.h"

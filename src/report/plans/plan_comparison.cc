@@ -16,7 +16,6 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/table.h"
 #include "report/plans/estimate_text.h"
-#include "report/plans/healthy_run_report.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {

@@ -4,7 +4,7 @@
 
 #include "document/result_key.h"
 #include "document/results.h"
-#include "report/plans/healthy_run_report.h"
+#include "report/plans/estimate_text.h"
 #include "report/plans/search_text.h"
 
 namespace orrery {

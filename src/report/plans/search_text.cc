@@ -12,7 +12,6 @@
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
-#include "report/plans/healthy_run_report.h"
 #include "report/plans/plan_text.h"
 #include "search/candidate.h"
 

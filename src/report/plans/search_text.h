@@ -8,6 +8,7 @@
 #include "report/drawing/table.h"
 #include "report/drawing/text_style.h"
 #include "report/plans/plan_text.h"
+#include "search/across_sites.h"
 #include "search/search.h"
 
 namespace orrery {
@@ -43,5 +44,9 @@ std::string largest_growth(const Estimate& winner, const Estimate& other);
 
 // Relative change of the step time, 0 if the winner takes none.
 double slowdown(const Estimate& winner, const Estimate& other);
+
+// What crosses between sites, as text and as sections of a page.
+std::string across_sites_text(const AcrossSites& across, const TextStyle& style);
+std::string across_sites_html(const AcrossSites& across);
 
 }  // namespace orrery

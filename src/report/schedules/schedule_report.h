@@ -5,11 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "document/description.h"
 #include "document/value.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/text_style.h"
+#include "schedule/comparison.h"
 #include "schedule/measured_schedule.h"
 #include "schedule/pipeline_span.h"
+#include "schedule/stated_times.h"
+#include "schedule/synthesis/synthesis.h"
 #include "timeline/timeline_span.h"
 
 namespace orrery {
@@ -55,5 +59,22 @@ std::vector<PipelineSpan> pipeline_spans(const MeasuredSchedule& schedule);
 
 // The same with their streams; a transfer carries an arrow to the operation that waits for it.
 std::vector<TimelineSpan> timeline_spans(const MeasuredSchedule& schedule);
+
+// The comparison of schedules as a table and as JSON.
+inline constexpr int kComparisonSchemaVersion = 1;
+
+// Fastest first, then those that do not fit, then why the others do not exist here.
+std::string comparison_text(const Comparison& comparison, const TextStyle& style);
+Value comparison_json(const Comparison& comparison);
+const Description& comparison_document();
+
+// Every registered schedule with what it does and where it comes from.
+std::string schedule_list_text(const TextStyle& style);
+Value schedule_list_json();
+
+// How the best schedule was found, as text and as JSON.
+std::string synthesis_text(const SynthesisResult& result, const TimeUnit& unit,
+                           const TextStyle& style);
+Value synthesis_json(const SynthesisResult& result, const TimeUnit& unit);
 
 }  // namespace orrery

@@ -1,5 +1,7 @@
 // Drawings and documents of measured schedules: text, pictures, JSON that reads back to the same
 // schedule, the comparison.
+#include "report/schedules/schedule_report.h"
+
 #include <gmock/gmock.h>
 
 #include <charconv>
@@ -9,8 +11,6 @@
 #include "report/drawing/drawn_parts.h"
 #include "report/drawing/pipeline_picture.h"
 #include "report/drawing/png.h"
-#include "report/schedules/comparison_report.h"
-#include "report/schedules/schedule_report.h"
 
 namespace orrery {
 namespace {

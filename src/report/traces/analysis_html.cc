@@ -8,11 +8,9 @@
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
-#include "report/traces/analysis_report.h"
 #include "report/traces/analysis_tables.h"
-#include "report/traces/finding_text.h"
-#include "report/traces/path_report.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

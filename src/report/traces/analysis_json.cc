@@ -3,10 +3,10 @@
 #include <string>
 
 #include "document/results.h"
-#include "report/traces/analysis_report.h"
-#include "report/traces/finding_text.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/path_json.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

@@ -1,14 +1,12 @@
-#include "report/traces/analysis_report.h"
-
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "analyze/hand_made_trace.h"
-#include "report/traces/finding_text.h"
-#include "report/traces/path_report.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/sample_analysis.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 

@@ -1,12 +1,16 @@
-// The tables of an analyzed run, each as it stands in the terminal and on a page. `rows` limits
-// them.
+// The parts of the report on an analyzed run: tables, each as it stands in the terminal and on a
+// page, whose rows `rows` limits; findings in words; critical paths.
 #pragma once
 
 #include <string>
 
+#include "analyze/findings.h"
 #include "analyze/run_analysis.h"
+#include "document/value.h"
 #include "lower/step_category.h"
 #include "report/drawing/table.h"
+#include "report/drawing/text_style.h"
+#include "timeline/critical_path.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
@@ -40,5 +44,35 @@ Table copy_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size
 std::string known_work(const OperatorTotals& all);
 
 Category colour_of(RecordedWorkClass c);
+
+// The findings of a recorded run (analyze/findings.h) in words: what costs the time, where, and
+// what could be done about it. The same words stand in the terminal, in HTML and in JSON.
+struct FindingText {
+  std::string title;        // "Ranks wait for each other"
+  std::string detail = {};  // sentences
+  std::string advice = {};  // a sentence
+};
+
+// `finding` is of `analysis`, which is of `run`.
+FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
+                         const Finding& finding);
+
+// "Exposed communication, 32.2 ms" and "66.1 %"; without a cost the title alone and "note".
+std::string finding_title(const Finding& finding, const FindingText& text);
+std::string finding_label(const Finding& finding);
+
+// "8 ranks, 3 steps of 396 ms on average: 21.5 % computing, ...".
+std::string headline_text(const RunAnalysis& analysis);
+
+// The critical path of a step (timeline/critical_path.h) in the terminal, in JSON and on a page:
+// what it was bound by, how it went over threads, streams and ranks, and which names stand on it. `rows` of each table.
+std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style);
+std::string step_path_html(const StepPath& path, std::size_t rows);
+// The same of the path of one rank's events (analyze/critical_path.h), behind a remark.
+std::string event_path_text(const StepPath& path, const std::string& remark, std::size_t rows,
+                            const TextStyle& style);
+std::string event_path_html(const StepPath& path, std::size_t rows);
+// Places of the longest stretches, in the order of the path; at most `most`.
+std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most);
 
 }  // namespace orrery

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "report/traces/analysis_report.h"
 #include "report/traces/analysis_tables.h"
-#include "report/traces/finding_text.h"
-#include "report/traces/path_report.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/recording_remarks.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/traces/difference_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

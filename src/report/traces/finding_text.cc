@@ -1,5 +1,3 @@
-#include "report/traces/finding_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "report/drawing/figures.h"
 #include "report/drawing/text_style.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 #include "units/quantity_text.h"
 

@@ -1,6 +1,4 @@
 // Runs that were predicted and written as Chakra traces, replayed: the same step again.
-#include "report/traces/replay_report.h"
-
 #include <gmock/gmock.h>
 
 #include <tuple>
@@ -10,6 +8,7 @@
 #include "estimate/step_timeline.h"
 #include "replay/chakra_prices.h"
 #include "replay/simulated_recording.h"
+#include "report/traces/trace_reports.h"
 #include "trace/chakra/chakra_file.h"
 
 namespace orrery {

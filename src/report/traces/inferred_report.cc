@@ -1,5 +1,3 @@
-#include "report/traces/inferred_report.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -8,6 +6,7 @@
 
 #include "plan/software.h"
 #include "report/drawing/table.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

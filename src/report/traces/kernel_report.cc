@@ -1,5 +1,3 @@
-#include "report/traces/kernel_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyze/run_analysis.h"
-#include "report/traces/path_report.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 
 namespace orrery {

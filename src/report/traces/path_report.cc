@@ -1,5 +1,3 @@
-#include "report/traces/path_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
+#include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 
 namespace orrery {

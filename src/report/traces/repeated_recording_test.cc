@@ -5,8 +5,7 @@
 #include <string>
 
 #include "analyze/run_analysis.h"
-#include "report/traces/analysis_report.h"
-#include "report/traces/trace_info_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace/kineto/kineto_text.h"
 #include "trace/published_traces.h"
 

@@ -1,9 +1,8 @@
-#include "report/traces/spreads_report.h"
-
 #include <fmt/format.h>
 
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 
 namespace orrery {
 namespace {

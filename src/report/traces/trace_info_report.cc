@@ -1,5 +1,3 @@
-#include "report/traces/trace_info_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/recording_remarks.h"
+#include "report/traces/trace_reports.h"
 #include "trace/recorded_time.h"
 #include "trace/trace_summary.h"
 #include "units/picoseconds.h"

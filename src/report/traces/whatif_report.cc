@@ -1,5 +1,3 @@
-#include "report/traces/whatif_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/trace_reports.h"
 #include "trace/kernel_class.h"
 
 namespace orrery {

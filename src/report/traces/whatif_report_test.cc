@@ -1,10 +1,8 @@
-#include "report/traces/whatif_report.h"
-
 #include <gmock/gmock.h>
 
-#include "compare/work_profile.h"
+#include "compare/step_work.h"
 #include "replay/graph_from_run.h"
-#include "report/traces/difference_report.h"
+#include "report/traces/trace_reports.h"
 #include "trace/published_traces.h"
 #include "trace/recorded_run.h"
 #include "whatif/edit_language.h"

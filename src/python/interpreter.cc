@@ -1,4 +1,4 @@
-#include "python/answer_line.h"
+#include "python/interpreter.h"
 
 #include <string_view>
 

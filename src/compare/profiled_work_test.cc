@@ -1,8 +1,7 @@
-#include "compare/work_profile.h"
-
 #include <gtest/gtest.h>
 
 #include "compare/difference.h"
+#include "compare/step_work.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {
