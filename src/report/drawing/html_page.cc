@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "report/drawing/category_style.h"
@@ -63,27 +65,12 @@ std::string html_page(std::string_view title, std::string_view body) {
 }
 
 std::string html_text(std::string_view text) {
+  static constexpr std::array<std::pair<char, std::string_view>, 5> kEscaped = {
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
   std::string out;
   for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+    const auto escaped = std::ranges::find(kEscaped, c, &std::pair<char, std::string_view>::first);
+    out += escaped == kEscaped.end() ? std::string_view(&c, 1) : escaped->second;
   }
   return out;
 }
