@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command.h"
+#include "estimate/sensitivity.h"
 #include "estimate/setting.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"

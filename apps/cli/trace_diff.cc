@@ -12,6 +12,7 @@
 #include "compare/difference.h"
 #include "compare/step_work.h"
 #include "estimate/estimate.h"
+#include "estimate/forward_pass.h"
 #include "estimate/predicted_step.h"
 #include "infer/inferred_comparison.h"
 #include "infer/inferred_spec.h"

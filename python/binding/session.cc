@@ -13,6 +13,7 @@
 #endif
 
 #include "estimate/estimate.h"
+#include "estimate/sensitivity.h"
 #include "estimate/setting.h"
 #include "estimate/spec.h"
 #include "estimate/traffic.h"

@@ -8,6 +8,7 @@
 
 #include "estimate/built_in_scenario.h"
 #include "estimate/estimate.h"
+#include "estimate/forward_pass.h"
 #include "estimate/spec.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"

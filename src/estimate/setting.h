@@ -15,13 +15,8 @@
 #include <vector>
 
 #include "estimate/scenario.h"
-#include "outcome/result.h"
-#include "units/quantity.h"
 
 namespace orrery {
-
-class Catalog;
-struct PredictedStep;
 
 struct Resource {
   std::string_view name;
@@ -37,19 +32,5 @@ std::span<const Resource> resources();
 // '='; a field that does not exist, with the nearest; a value that is not one of the field, or that
 // its section refuses; a factor where there is no number to multiply.
 Result<void> change(Scenario& scenario, std::string_view text);
-
-// What ten percent more of each resource of a cluster would gain.
-
-// The share by which a resource grows; a latency becomes 1 / (1 + kMoreOfAResource) of itself.
-inline constexpr double kMoreOfAResource = 0.1;
-
-struct Sensitivity {
-  std::string resource;  // of resources(): "network"
-  Seconds step_time;     // with more of it
-  double saved = 0;      // of the step time; 0.03 is 3 %
-};
-
-// Of every resource that the cluster has, the greatest saving first. Errors: those of a prediction.
-Result<std::vector<Sensitivity>> sensitivities(const PredictedStep& step, const Catalog& catalog);
 
 }  // namespace orrery

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimate/predicted_step.h"
+#include "estimate/sensitivity.h"
 #include "estimate/spec.h"
 #include "model/family.h"
 #include "model/transformer/architecture.h"

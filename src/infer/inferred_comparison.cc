@@ -4,7 +4,7 @@
 
 #include "compare/step_profile.h"
 #include "compare/step_work.h"
-#include "estimate/predicted_step.h"
+#include "estimate/forward_pass.h"
 #include "infer/model_sizes.h"
 #include "infer/prediction_gaps.h"
 #include "model/transformer/transformer.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cluster/cluster.h"
-#include "estimate/predicted_step.h"
+#include "estimate/forward_pass.h"
 #include "infer/inferred_comparison.h"
 #include "infer/recorded_parallelism.h"
 #include "infer/recorded_software.h"

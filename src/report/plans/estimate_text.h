@@ -9,6 +9,7 @@
 #include "document/results.h"
 #include "estimate/estimate.h"
 #include "estimate/fabric_simulation.h"
+#include "estimate/sensitivity.h"
 #include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"

@@ -14,6 +14,7 @@
 #include "estimate/estimate.h"
 #include "estimate/fabric_simulation.h"
 #include "estimate/operator_shares.h"
+#include "estimate/sensitivity.h"
 #include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
