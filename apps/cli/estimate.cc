@@ -14,7 +14,6 @@
 
 #include "command.h"
 #include "estimate/sensitivity.h"
-#include "estimate/setting.h"
 #include "estimate/step_chakra.h"
 #include "estimate/step_timeline.h"
 #include "outcome/parsed_number.h"

@@ -58,7 +58,7 @@ Result<FleetQuestion> fleet_question(const FleetOptions& options, const Catalog&
   return question;
 }
 
-Result<int> fleet(const FleetOptions& options, const Common& common) {
+Result<int> simulate_cluster(const FleetOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const FleetQuestion question, fleet_question(options, catalog));
   Result<FleetForecast> forecast = [&] {
@@ -90,7 +90,7 @@ Command fleet_command(CLI::App& orrery) {
       "  orrery fleet meta-rsc-1\n"
       "  orrery fleet meta-rsc-2 --nodes 160 --compare\n"
       "  orrery fleet --jobs jobs.csv --nodes 64 --scheduler fifo");
-  return command(app, o, fleet);
+  return command(app, o, simulate_cluster);
 }
 
 }  // namespace orrery::cli

@@ -25,7 +25,7 @@ struct GenerateOptions {
   std::vector<std::string> measured;  // CSV files, in place of a model
 };
 
-Result<int> generate(const GenerateOptions& options, const Common& common) {
+Result<int> predict_generation(const GenerateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   if (!options.measured.empty()) {
     if (!options.question.model.empty() || !options.question.cluster.empty()) {
@@ -99,7 +99,7 @@ Command generate_command(CLI::App& orrery) {
       "Examples:\n"
       "  orrery generate flux-dev --on h100-sxm:4 --plan cp=4,context_parallel=ulysses\n"
       "  orrery generate stable-diffusion-xl --on a100-80gb-sxm:2 --steps 30");
-  return command(app, o, generate);
+  return command(app, o, predict_generation);
 }
 
 }  // namespace orrery::cli

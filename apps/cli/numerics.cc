@@ -104,7 +104,7 @@ struct AttentionOptions {
   std::string file;
 };
 
-Result<int> attention(const AttentionOptions& o, const Common& common) {
+Result<int> compare_attention(const AttentionOptions& o, const Common& common) {
   ORRERY_RETURN_IF_ERROR(o.drawn.read.read());
   AttentionQuestion q = o.q;
   q.shape.keys = o.keys > 0 ? o.keys : q.shape.queries;
@@ -167,7 +167,7 @@ Command attention_command(CLI::App& numerics) {
     app->get_option("--input")->excludes(app->get_option(drawn));
   }
   app->footer("Example:\n  orrery numerics attention --format bf16 --sweep tile=64,128,256,1024");
-  return command(app, o, attention);
+  return command(app, o, compare_attention);
 }
 
 // Of products and sums over ranks: their questions are studied alike.
@@ -430,7 +430,7 @@ struct VectorOptions {
   std::string file;
 };
 
-Result<int> vectors(const VectorOptions& o, const Common& common) {
+Result<int> compress_vectors(const VectorOptions& o, const Common& common) {
   ORRERY_RETURN_IF_ERROR(o.read.read());
   ORRERY_TRY(const TensorFile file, TensorFile::open(o.file));
   ORRERY_TRY(const VectorStudy study, study_vectors(file, o.settings));
@@ -460,7 +460,7 @@ Command vectors_command(CLI::App& numerics) {
               rate);
   o->read.add(app, "--decompress", s.decompress, "40 GB/s", "and of its inverse", rate);
   app->footer("Example:\n  orrery numerics vectors embeddings.safetensors --link '50 GB/s'");
-  return command(app, o, vectors);
+  return command(app, o, compress_vectors);
 }
 
 }  // namespace

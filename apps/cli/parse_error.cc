@@ -19,13 +19,13 @@ std::vector<std::string> commands_of(const CLI::App& level) {
 }
 
 // The words of the command line against the commands there are.
-struct Command {
+struct TypedCommand {
   const CLI::App* app;  // the deepest that is known
   std::string unknown;  // the first word that should be a command of `app` and is none
 };
 
-Command command_of(const CLI::App& app, std::span<char*> words) {
-  Command out{&app, ""};
+TypedCommand typed_command(const CLI::App& app, std::span<char*> words) {
+  TypedCommand out{&app, ""};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::vector<std::string> known = commands_of(*out.app);
     if (known.empty()) break;
@@ -57,7 +57,7 @@ std::vector<std::string> options_of(const CLI::App* app) {
 }  // namespace
 
 Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<char*> words) {
-  const auto [command, unknown] = command_of(app, words);
+  const auto [command, unknown] = typed_command(app, words);
   const std::vector<std::string> known = commands_of(*command);
   const std::string help = full_name(*command) + " --help";
   if (!unknown.empty()) {
@@ -95,7 +95,7 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<
 }
 
 bool all_commands_known(const CLI::App& app, std::span<char*> words) {
-  return command_of(app, words).unknown.empty();
+  return typed_command(app, words).unknown.empty();
 }
 
 }  // namespace orrery::cli

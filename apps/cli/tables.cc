@@ -56,7 +56,7 @@ Result<int> towers_command(const TablesOptions& options, const Catalog& catalog,
   return print(common.json ? to_json(towers_json(towers)) : towers_text(towers, text_style()));
 }
 
-Result<int> tables(const TablesOptions& options, const Common& common) {
+Result<int> show_placement(const TablesOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   if (!options.similarities.empty()) return towers_command(options, catalog, common);
   if (options.towers != 0) {
@@ -106,7 +106,7 @@ Command tables_command(CLI::App& orrery) {
       "Examples:\n"
       "  orrery tables dlrm-dcnv2-mlperf --on h100-sxm:8 --global-batch 55296\n"
       "  orrery tables dlrm-dcnv2-mlperf --similarities cosines.csv --towers 8");
-  return command(app, o, tables);
+  return command(app, o, show_placement);
 }
 
 }  // namespace orrery::cli

@@ -196,7 +196,7 @@ std::string without_prediction(const Question& asked) {
   return asked.global_batch.empty() ? "" : "--global-batch";
 }
 
-Result<int> diff(const DiffOptions& options, const Common& common) {
+Result<int> diff_runs(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
   if (const std::string option = without_prediction(options.predicted); !option.empty()) {
     return bad_input("needs --predicted", option,
@@ -269,7 +269,7 @@ Command trace_diff(CLI::App& trace) {
       "  orrery trace diff validation/traces/torchrec/sst_long_a2a_optimizer_2 --against "
       "validation/traces/torchrec/sst_long_a2a_optimizer_4\n"
       "  orrery trace spec RUN --yaml spec.yaml; orrery trace diff RUN --predicted spec.yaml");
-  return command(app, options, diff);
+  return command(app, options, diff_runs);
 }
 
 }  // namespace orrery::cli

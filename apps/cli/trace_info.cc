@@ -42,7 +42,7 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
   return out;
 }
 
-Result<int> show(const TraceFiles& given, const Common& common) {
+Result<int> show_contents(const TraceFiles& given, const Common& common) {
   ORRERY_TRY(const auto files, sorted(given.files));
   std::vector<TraceSources> runs;
   if (!files.of_run.empty()) runs.push_back({&kKineto, files.of_run, {}});
@@ -84,7 +84,7 @@ Command trace_info(CLI::App& trace) {
       "Examples:\n"
       "  orrery trace info validation/traces/torchrec/sst_long_a2a_optimizer\n"
       "  orrery trace info validation/traces/param/resnet_2gpu_et_1.1.0.json.gz");
-  return command(app, options, show);
+  return command(app, options, show_contents);
 }
 
 }  // namespace orrery::cli

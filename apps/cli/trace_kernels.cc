@@ -33,7 +33,7 @@ Result<void> write_tables(const KernelComparison& comparison, const std::string&
   return {};
 }
 
-Result<int> compare(const KernelOptions& options, const Common& common) {
+Result<int> compare_kernels(const KernelOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
   ORRERY_TRY(const auto compared, kernel_comparison(run.ranks, catalog, options.accelerator));
@@ -63,7 +63,7 @@ Command trace_kernels(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace kernels "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
-  return command(app, options, compare);
+  return command(app, options, compare_kernels);
 }
 
 }  // namespace orrery::cli

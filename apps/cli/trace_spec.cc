@@ -15,7 +15,7 @@ struct SpecOptions {
   std::string yaml;
 };
 
-Result<int> infer(const SpecOptions& options, const Common& common) {
+Result<int> infer_specification(const SpecOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
   ORRERY_TRY(const auto compared, inferred_comparison(run.ranks, catalog));
@@ -44,7 +44,7 @@ Command trace_spec(CLI::App& trace) {
   app->footer(
       "Example:\n  orrery trace spec "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
-  return command(app, options, infer);
+  return command(app, options, infer_specification);
 }
 
 }  // namespace orrery::cli

@@ -120,7 +120,7 @@ Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& 
   return GraphRun{std::move(run), std::move(graph.graph), std::nullopt};
 }
 
-Result<int> whatif(const WhatIfOptions& options, const Common& common) {
+Result<int> edit_run(const WhatIfOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto edits, all_edits(options));
   if (const auto done = operations(options, edits.empty(), common)) return *done;
@@ -210,7 +210,7 @@ Command trace_whatif(CLI::App& trace) {
       "  orrery trace whatif validation/traces/torchrec/sst_long_a2a_optimizer_4 --edit \"scale "
       "class matrix_product by 50%; latency to 5us\"\n"
       "  orrery trace whatif validation/traces/astra-sim/megatron-tp8 --pp 4 --microbatches 16");
-  return command(app, options, whatif);
+  return command(app, options, edit_run);
 }
 
 }  // namespace orrery::cli

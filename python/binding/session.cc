@@ -14,7 +14,6 @@
 
 #include "estimate/estimate.h"
 #include "estimate/sensitivity.h"
-#include "estimate/setting.h"
 #include "estimate/spec.h"
 #include "estimate/traffic.h"
 #include "failure.h"

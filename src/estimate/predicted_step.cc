@@ -1,6 +1,6 @@
 #include "estimate/predicted_step.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <utility>
 

@@ -53,34 +53,28 @@ constexpr int kRawDomain = 0;
 constexpr int kOneArgument = 0x0008;  // METH_O
 constexpr int kFileInput = 257;       // Py_file_input
 
-// Result, name and parameters of each.
-#define ORRERY_PYTHON_API(FUNCTION)                                                       \
-  FUNCTION(void, PyMem_SetAllocator, (int, PyMemAllocatorEx*))                            \
-  FUNCTION(void, PyObject_SetArenaAllocator, (PyObjectArenaAllocator*))                   \
-  FUNCTION(void, Py_InitializeEx, (int))                                                  \
-  FUNCTION(PyObject*, PyImport_AddModule, (const char*))                                  \
-  FUNCTION(PyObject*, PyModule_GetDict, (PyObject*))                                      \
-  FUNCTION(PyObject*, PyRun_StringFlags, (const char*, int, PyObject*, PyObject*, void*)) \
-  FUNCTION(PyObject*, PyDict_GetItemString, (PyObject*, const char*))                     \
-  FUNCTION(int, PyDict_SetItemString, (PyObject*, const char*, PyObject*))                \
-  FUNCTION(PyObject*, PyCFunction_NewEx, (PyMethodDef*, PyObject*, PyObject*))            \
-  FUNCTION(PyObject*, PyUnicode_FromStringAndSize, (const char*, std::ptrdiff_t))         \
-  FUNCTION(const char*, PyUnicode_AsUTF8, (PyObject*))                                    \
-  FUNCTION(PyObject*, PyTuple_New, (std::ptrdiff_t))                                      \
-  FUNCTION(int, PyTuple_SetItem, (PyObject*, std::ptrdiff_t, PyObject*))                  \
-  FUNCTION(PyObject*, PyObject_CallObject, (PyObject*, PyObject*))                        \
-  FUNCTION(PyObject*, PyErr_NoMemory, ())                                                 \
-  FUNCTION(void, PyErr_Clear, ())                                                         \
-  FUNCTION(unsigned long, PyLong_AsUnsignedLong, (PyObject*))                             \
-  FUNCTION(int, PyThreadState_SetAsyncExc, (unsigned long, PyObject*))                    \
-  FUNCTION(unsigned long, PyThread_get_thread_ident, ())                                  \
-  FUNCTION(void, Py_IncRef, (PyObject*))                                                  \
-  FUNCTION(void, Py_DecRef, (PyObject*))
-
 struct Api {
-#define ORRERY_PYTHON_MEMBER(result, name, parameters) result(*name) parameters;
-  ORRERY_PYTHON_API(ORRERY_PYTHON_MEMBER)
-#undef ORRERY_PYTHON_MEMBER
+  void (*PyMem_SetAllocator)(int, PyMemAllocatorEx*);
+  void (*PyObject_SetArenaAllocator)(PyObjectArenaAllocator*);
+  void (*Py_InitializeEx)(int);
+  PyObject* (*PyImport_AddModule)(const char*);
+  PyObject* (*PyModule_GetDict)(PyObject*);
+  PyObject* (*PyRun_StringFlags)(const char*, int, PyObject*, PyObject*, void*);
+  PyObject* (*PyDict_GetItemString)(PyObject*, const char*);
+  int (*PyDict_SetItemString)(PyObject*, const char*, PyObject*);
+  PyObject* (*PyCFunction_NewEx)(PyMethodDef*, PyObject*, PyObject*);
+  PyObject* (*PyUnicode_FromStringAndSize)(const char*, std::ptrdiff_t);
+  const char* (*PyUnicode_AsUTF8)(PyObject*);
+  PyObject* (*PyTuple_New)(std::ptrdiff_t);
+  int (*PyTuple_SetItem)(PyObject*, std::ptrdiff_t, PyObject*);
+  PyObject* (*PyObject_CallObject)(PyObject*, PyObject*);
+  PyObject* (*PyErr_NoMemory)();
+  void (*PyErr_Clear)();
+  unsigned long (*PyLong_AsUnsignedLong)(PyObject*);
+  int (*PyThreadState_SetAsyncExc)(unsigned long, PyObject*);
+  unsigned long (*PyThread_get_thread_ident)();
+  void (*Py_IncRef)(PyObject*);
+  void (*Py_DecRef)(PyObject*);
   PyObject* none;
   void* plain_type;  // of object()
 };
@@ -102,11 +96,31 @@ Result<Api> loaded_api() {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym() is for
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };
-#define ORRERY_PYTHON_SYMBOL(result, name, parameters) find(out.name, #name);
-  ORRERY_PYTHON_API(ORRERY_PYTHON_SYMBOL)
-#undef ORRERY_PYTHON_SYMBOL
+#define ORRERY_PYTHON_SYMBOL(name) find(out.name, #name)
+  ORRERY_PYTHON_SYMBOL(PyMem_SetAllocator);
+  ORRERY_PYTHON_SYMBOL(PyObject_SetArenaAllocator);
+  ORRERY_PYTHON_SYMBOL(Py_InitializeEx);
+  ORRERY_PYTHON_SYMBOL(PyImport_AddModule);
+  ORRERY_PYTHON_SYMBOL(PyModule_GetDict);
+  ORRERY_PYTHON_SYMBOL(PyRun_StringFlags);
+  ORRERY_PYTHON_SYMBOL(PyDict_GetItemString);
+  ORRERY_PYTHON_SYMBOL(PyDict_SetItemString);
+  ORRERY_PYTHON_SYMBOL(PyCFunction_NewEx);
+  ORRERY_PYTHON_SYMBOL(PyUnicode_FromStringAndSize);
+  ORRERY_PYTHON_SYMBOL(PyUnicode_AsUTF8);
+  ORRERY_PYTHON_SYMBOL(PyTuple_New);
+  ORRERY_PYTHON_SYMBOL(PyTuple_SetItem);
+  ORRERY_PYTHON_SYMBOL(PyObject_CallObject);
+  ORRERY_PYTHON_SYMBOL(PyErr_NoMemory);
+  ORRERY_PYTHON_SYMBOL(PyErr_Clear);
+  ORRERY_PYTHON_SYMBOL(PyLong_AsUnsignedLong);
+  ORRERY_PYTHON_SYMBOL(PyThreadState_SetAsyncExc);
+  ORRERY_PYTHON_SYMBOL(PyThread_get_thread_ident);
+  ORRERY_PYTHON_SYMBOL(Py_IncRef);
+  ORRERY_PYTHON_SYMBOL(Py_DecRef);
   find(out.none, "_Py_NoneStruct");
   find(out.plain_type, "PyBaseObject_Type");
+#undef ORRERY_PYTHON_SYMBOL
   if (missing != nullptr) {
     return unsupported(fmt::format("{} has no {}", kLibpython, missing));
   }

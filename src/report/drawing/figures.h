@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <concepts>
 #include <cstdint>

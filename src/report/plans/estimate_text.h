@@ -10,7 +10,6 @@
 #include "estimate/estimate.h"
 #include "estimate/fabric_simulation.h"
 #include "estimate/sensitivity.h"
-#include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
 #include "numerics/plan_numerics.h"

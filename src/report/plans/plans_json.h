@@ -15,7 +15,6 @@
 #include "estimate/fabric_simulation.h"
 #include "estimate/operator_shares.h"
 #include "estimate/sensitivity.h"
-#include "estimate/setting.h"
 #include "estimate/traffic.h"
 #include "forecast/run_costs.h"
 #include "numerics/plan_numerics.h"
