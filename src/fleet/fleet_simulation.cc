@@ -25,7 +25,7 @@ constexpr std::int64_t kRuleMs = 1'800'000;  // 30 min, arXiv 2410.21680: half a
 constexpr std::size_t kBackfillDepth = 500;  // Slurm, bf_max_job_test
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-// Beside those of the jobs, in job_list.cc.
+// Beside those of the jobs, in job_mix.cc.
 enum FleetDraw : std::uint64_t { failure_gap = 16, failed_node, node_leaves, repair_time };
 
 std::int64_t ms_of(Seconds s) { return std::max<std::int64_t>(0, std::llround(s.value() * 1e3)); }

@@ -24,7 +24,7 @@ namespace orrery {
 std::vector<PredictionGap> prediction_gaps(std::span<const RecordedTrace> run,
                                            const InferredComparison& comparison);
 
-// The same of idle time and waiting for a difference by kind of work (compare/work_profile.h), a
+// The same of idle time and waiting for a difference by kind of work (compare/step_work.h), a
 // sentence or two each. Of `idle` its launches, its launching and the recorded step count.
 std::vector<std::string> idle_and_waiting_notes(const Difference& by_work,
                                                 std::span<const RecordedTrace> run,

@@ -2,7 +2,7 @@
 // characters that a terminal obeys instead of showing them.
 //
 // What is written for people or programs passes here: messages (outcome/error.h), text for a
-// terminal (report/drawing/text_style.h), HTML and SVG (report/drawing/html_parts.h), and JSON
+// terminal (report/drawing/text_style.h), HTML and SVG (report/drawing/html_page.h), and JSON
 // (document/json_quoted.h).
 //
 // Source: RFC 3629, section 4 (UTF-8: shortest form, no surrogates); ECMA-48 (control functions);

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestLine = 16UL << 20U;
 constexpr std::string_view kKey = "key ";
 
-// Whether a line ends an evaluation (python/answer_line.h).
+// Whether a line ends an evaluation (python/interpreter.h).
 bool is_answer(std::string_view line) {
   return line.starts_with("value ") || line.starts_with("error ") || line.starts_with("functions ");
 }

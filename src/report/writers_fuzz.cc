@@ -3,7 +3,7 @@
 // nothing that steers a terminal.
 // seeds: tests/seeds/kineto
 // parser: src/outcome/printable.cc src/document/json_quoted.cc src/report/drawing/text_style.cc
-//   src/report/drawing/html_parts.cc
+//   src/report/drawing/html_page.cc
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "report/drawing/text_style.h"
 #include "report/drawing/figures.h"
+#include "report/drawing/text_style.h"
 #include "schedule/pipeline_span.h"
 
 namespace orrery {

@@ -7,10 +7,10 @@
 #include <iterator>
 #include <utility>
 
+#include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/text_style.h"
-#include "report/drawing/figures.h"
 #include "units/quantity.h"
 
 namespace orrery {

@@ -1,8 +1,8 @@
-#include "report/numerics/numerics_report.h"
-
 #include <gmock/gmock.h>
 
 #include <string>
+
+#include "report/numerics/numerics_report.h"
 
 namespace orrery {
 namespace {
