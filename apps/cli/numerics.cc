@@ -90,7 +90,7 @@ struct Drawn {
   }
 };
 
-Result<int> answered(const DeviationStudy& study, const Drawn& drawn, const Common& common) {
+Result<int> drawn_study(const DeviationStudy& study, const Drawn& drawn, const Common& common) {
   if (!drawn.html.empty()) ORRERY_RETURN_IF_ERROR(write_file(drawn.html, deviation_html(study)));
   return print(common.json ? to_json(deviation_json(study)) : deviation_text(study, text_style()));
 }
@@ -124,10 +124,10 @@ Result<int> compare_attention(const AttentionOptions& o, const Common& common) {
   if (!o.file.empty()) {
     ORRERY_TRY(const AttentionInputs inputs, read_inputs(o.file, q.shape.causal));
     ORRERY_TRY(const DeviationStudy study, attention_study(q, inputs, threads));
-    return answered(study, o.drawn, common);
+    return drawn_study(study, o.drawn, common);
   }
   ORRERY_TRY(const DeviationStudy study, attention_study(q, o.drawn.sweep, threads));
-  return answered(study, o.drawn, common);
+  return drawn_study(study, o.drawn, common);
 }
 
 Command attention_command(CLI::App& numerics) {
@@ -181,7 +181,7 @@ Result<int> study_drawn(const DrawnOptions<Question>& o, const Common& common) {
   ORRERY_RETURN_IF_ERROR(o.drawn.read.read());
   ORRERY_TRY(const DeviationStudy study,
              kStudy(o.q, o.drawn.sweep, threads_to_use(common.threads)));
-  return answered(study, o.drawn, common);
+  return drawn_study(study, o.drawn, common);
 }
 
 Command gemm_command(CLI::App& numerics) {
@@ -274,7 +274,7 @@ Command quantize_command(CLI::App& numerics) {
             if (o->states > 0) {
               ORRERY_TRY(const DeviationStudy study,
                          optimizer_state_study(o->elements, o->states, o->seed));
-              return answered(study, o->drawn, common);
+              return drawn_study(study, o->drawn, common);
             }
             std::vector<TensorFormat> formats;
             for (const std::string& name : o->formats) {
@@ -292,7 +292,7 @@ Command quantize_command(CLI::App& numerics) {
               ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
               ORRERY_TRY(tensor, read_tensor(file, o->tensor));
             }
-            return answered(storage_study(tensor, formats, o->bounds), o->drawn, common);
+            return drawn_study(storage_study(tensor, formats, o->bounds), o->drawn, common);
           }};
 }
 
