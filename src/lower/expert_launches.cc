@@ -43,7 +43,7 @@ bool reads_counts(const Block& block, const BlockSetting& setting) {
 }
 
 int product_launches(const SoftwareProfile& software, double experts) {
-  if (software.host.expert_products == ExpertProducts::together) return 1;
+  if (software.host.expert_launches == ExpertLaunches::together) return 1;
   return static_cast<int>(std::ceil(experts));
 }
 

@@ -45,7 +45,7 @@ double kernels(Picoseconds time, const SoftwareProfile& software) {
 // mxfp8 as many casts of two operands forward and two backward.
 TEST(ExpertLaunches, CountProductsAndCastsOfEveryExpert) {
   SoftwareProfile together;
-  together.host.expert_products = ExpertProducts::together;
+  together.host.expert_launches = ExpertLaunches::together;
   const SoftwareProfile each;
   for (const auto& [precision, casts] :
        {std::pair{NumberFormat::bf16, 0}, {NumberFormat::fp8, 0}, {NumberFormat::mxfp8, 2}}) {

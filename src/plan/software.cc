@@ -12,7 +12,7 @@ const Fields<HostCosts>& fields_of(const HostCosts*) {
           .optional<&HostCosts::product>("host time of a matrix product beyond that")
           .optional<&HostCosts::collective>("host time of a collective")
           .optional<&HostCosts::waits>("for what the host waits until the device is done")
-          .optional<&HostCosts::expert_products>(
+          .optional<&HostCosts::expert_launches>(
               "products of a rank's experts: a launch each, or together")
           .optional<&HostCosts::reads_counts>(
               "the host reads back how many tokens each expert gets")

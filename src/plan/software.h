@@ -83,7 +83,7 @@ enum class LaunchPath {
 enum class HostWaits { never, transfers, transfers_and_attention };
 
 // Products of the experts that a rank holds: a launch each, or one for all.
-enum class ExpertProducts { each, together };
+enum class ExpertLaunches { each, together };
 
 // Parts of a layer of experts whose kernels a graph of their own launches: attention with its norm;
 // router with its norm; what counts the tokens of every expert.
@@ -95,7 +95,7 @@ struct HostCosts {
   Seconds product{105e-6};    // of a matrix product more: module, autograd node, casts
   Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
   HostWaits waits = HostWaits::never;
-  ExpertProducts expert_products = ExpertProducts::each;
+  ExpertLaunches expert_launches = ExpertLaunches::each;
   // How many tokens each expert gets is read back before they are sent, so that the host cannot run
   // ahead of the device from one layer of experts to the next.
   bool reads_counts = true;
