@@ -228,13 +228,10 @@ std::vector<std::string> assumed_conditions(const TrainingConditions& conditions
   std::vector<std::string> out;
   if (conditions.fit.rows == 0) return out;  // nothing was fitted, so nothing can be borrowed
   const AcceleratorConditions& a = conditions_of(conditions, cluster.accelerator);
-  if (a.accelerator != cluster.accelerator.name) {
+  if (a.accelerator != cluster.accelerator.name || a.rows == 0) {
     out.push_back("no training step was measured on " + cluster.accelerator.name +
                   ": clocks and bandwidths under load as on accelerators " +
                   (a.architecture.empty() ? "on average" : "of its architecture on average"));
-  } else if (a.rows == 0) {
-    out.push_back("no training step was measured on " + cluster.accelerator.name +
-                  ": clocks and bandwidths under load as on accelerators on average");
   }
   for (std::size_t l = cluster.accelerators_per_node > 1 ? 1 : 0; l < cluster.levels.size(); ++l) {
     const NetworkConditions& network = network_of(conditions, cluster.levels[l]);

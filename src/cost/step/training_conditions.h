@@ -20,10 +20,10 @@
 // attention kernel, never to a source of measurements. `orrery calibrate` fits them to
 // validation/measured and draws each towards the share of its architecture, and these towards that
 // of all hardware of its kind; an accelerator without measured steps gets the former or, where none
-// of its architecture was measured, the latter. Networks whose messages are handled by the processors of
-// hosts and those whose adapters handle them are different kinds. Source, date and errors:
-// catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are permanently
-// slow.
+// of its architecture was measured, the latter. Networks whose messages are handled by the
+// processors of hosts and those whose adapters handle them are different kinds. Source, date and
+// errors: catalog/step/training.yaml. Not modelled: drift over a run, failures, ranks that are
+// permanently slow.
 #pragma once
 
 #include <string>

@@ -161,6 +161,12 @@ TEST(TrainingConditions, SayWhatIsBorrowed) {
               ElementsAre("no training step was measured on a100-40gb-sxm: clocks and bandwidths "
                           "under load as on accelerators of its architecture on average"));
   EXPECT_THAT(said("mi300x:8"), ElementsAre(HasSubstr("as on accelerators on average")));
+  // An entry of its own that no step was fitted to is drawn to its architecture as well.
+  TrainingConditions unmeasured = conditions();
+  unmeasured.accelerators.front().rows = 0;
+  EXPECT_THAT(
+      assumed_conditions(unmeasured, *parse_cluster_name("a100-80gb-sxm:8", Catalog::built_in())),
+      ElementsAre(HasSubstr("as on accelerators of its architecture on average")));
 }
 
 TEST(TrainingConditions, RefuseWhatCannotBe) {
