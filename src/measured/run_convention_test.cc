@@ -195,6 +195,18 @@ TEST(Recipes, OfLlamaReduceInSixteenBits) {
   EXPECT_EQ(convention_of(row).gradients, "");
 }
 
+// What a submission ran counts, not the round of its results.
+TEST(Recipes, OfAdaptersAreGraphsSinceTheReleaseThatHasThem) {
+  MeasuredRow row;
+  row.source_id = "mlperf";
+  row.phase = "lora";
+  row.accelerator = "h100-sxm";
+  row.source = "MLPerf Training v5.0 results, NVIDIA, eos_ngpu8_ngc25.04_nemo";
+  EXPECT_EQ(convention_of(row).launches, LaunchPath::graphs);
+  row.source = "MLPerf Training v5.0 results, SCITIX, scitix_n8_ngc24.09_nemo";  // mlperf-0093
+  EXPECT_EQ(convention_of(row).launches, LaunchPath::each);
+}
+
 TEST(Recipes, OfOneRankHaveNoExchange) {
   MeasuredRow row = bridge("DeepSeekV3", "gb300", 2, 8, "full_iteration");
   row.ep = 1;
