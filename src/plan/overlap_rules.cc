@@ -61,6 +61,12 @@ Reasons expert_batch_problems(const JudgedPlan& judged) {
   if (judged.model.tables > 0) {
     out.push_back("overlap.expert_batches needs experts; " + judged.model.name + " has none");
   }
+  // NVIDIA/Megatron-LM core_v0.15.0 megatron/core/transformer/transformer_config.py:1475 to 1477:
+  // "disable moe_shared_expert_overlap when enabling overlap_moe_expert_parallel_comm".
+  if (plan.overlap.expert) {
+    out.emplace_back(
+        "overlap.expert_batches and overlap.expert hide the same exchanges: use one of them");
+  }
   if (plan.schedule != "1f1b" && plan.schedule != "interleaved_1f1b") {
     out.push_back(
         "overlap.expert_batches needs schedule 1f1b or interleaved_1f1b, whose forwards and "

@@ -45,6 +45,23 @@ TEST(OverlapRules, LateSumsHideThemselves) {
           "product waits for its own gather: write sequence_parallel=false"}));
 }
 
+TEST(OverlapRules, ExchangesRunBesideTheSharedExpertOrAnotherMicrobatch) {
+  const Model model = named_model("deepseek-v2-lite");
+  const Cluster c = accelerators("h100-sxm:16");
+  const auto problems_of = [&](const std::string& text) {
+    Training t;
+    t.sequence_length = 2048;
+    t.global_batch = 64;
+    const CompletedPlan completed = completed_plan(model, c, t, *parse_plan(text));
+    return plan_problems(model, c, completed.training, completed.plan);
+  };
+  EXPECT_TRUE(problems_of("ep=8,overlap.expert=on").empty());
+  EXPECT_TRUE(problems_of("ep=8,overlap.expert_batches=on").empty());
+  EXPECT_EQ(problems_of("ep=8,overlap.expert=on,overlap.expert_batches=on"),
+            (std::vector<std::string>{"overlap.expert_batches and overlap.expert hide the same "
+                                      "exchanges: use one of them"}));
+}
+
 TEST(OverlapRules, AShortcutHidesExchangesItself) {
   Model shortcut = named_model("deepseek-v2-lite");
   for (Block& block : shortcut.blocks) block.residual = Residual::shortcut;
