@@ -120,8 +120,9 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   out.forward = lowering.forward();
   if (trains) out.backward = lowering.backward(recompute, Part::both);
   const SoftwareProfile& software = setting.costs.software;
-  const bool no_lead = (setting.plan.pp > 1 && software.host.waits != HostWaits::never) ||
-                       (reads_counts(block, setting) && !runs_beside_another(setting));
+  const bool transfer_wait = setting.plan.pp > 1 && software.host.waits != HostWaits::never;
+  const bool no_lead =
+      transfer_wait || (reads_counts(block, setting) && !runs_beside_another(setting));
   Surroundings around = beside_each_other(out.forward, out.backward, block, setting);
   if (setting.plan.overlap.expert_batches) {
     out.forward = lowering.forward(around.forward);
@@ -137,7 +138,8 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   if (kind == Backward::split) {
     out.input_gradient = lowering.backward(recompute, Part::input);
     out.weight_gradient = lowering.weight_gradients();
-    const Idle halves = idle(out.input_gradient, out.weight_gradient, no_lead);
+    // No backward waits for counts.
+    const Idle halves = idle(out.input_gradient, out.weight_gradient, transfer_wait);
     if (halves.forward > Picoseconds(0)) {
       out.input_gradient = lowering.backward(recompute, Part::input, {halves.forward, {}, 1});
     }
