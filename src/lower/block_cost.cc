@@ -38,14 +38,16 @@ Idle idle(const BlockPass& forward, const BlockPass& backward, bool no_lead) {
 // What a forward and a backward of different microbatches hide of each other's exchanges when they
 // run side by side, block by block. Exchanges follow each other on one stream, computing on another:
 //
-//   exchanges   gradients out | tokens out, gradients back   | tokens back
-//   computing   F attention   | B experts, then F experts    | B attention
+//   exchanges   gradients out | tokens out | gradients back | tokens back
+//   computing   F attention   | B experts  | F experts      | B attention
 //
-//   hidden = min(x, c) of each of the three
+//   hidden = min(x, c) of each of the four
 //
-// c: what a part of a pass computes (experts, and all else), x: its exposed exchanges. Each pass
-// keeps what is not hidden, and loses to the other's what interference takes, at most what that
-// hides. The first and last passes of a step have no partner; they are priced like the others. The
+// c: what a part of a pass computes (experts, and all else), x: its exposed exchanges. The experts
+// of F wait for their tokens, and gradients go back when the experts of B are done; with
+// delay_wgrad_compute, which is not modelled, the weight gradients of B would run beside gradients
+// back as well. Each pass keeps what is not hidden, and loses to the other's what interference
+// takes, at most what that hides. The first and last passes of a step have no partner; they are priced like the others. The
 // additional microbatch that is held in memory is not counted. Source: NVIDIA/Megatron-LM
 // core_v0.15.0 megatron/core/models/common/model_chunk_schedule_plan.py:181
 // (TransformerLayerSchedulePlan.run). DualPipe pairs whole stages: lower/paired_pass.h.
@@ -92,15 +94,14 @@ Surroundings beside_each_other(const BlockPass& forward, const BlockPass& backwa
       exchanged(forward) * share_of(Way::tokens_out, Way::tokens_back, block, setting);
   const Seconds gradients_back =
       exchanged(backward) * share_of(Way::gradients_back, Way::gradients_out, block, setting);
-  const Seconds between = tokens_out + gradients_back;
-  const double hidden_between =
-      between > Seconds(0) ? std::min(1.0, (experts(forward) + experts(backward)) / between) : 0;
-  const auto meet = [&](const BlockPass& own, Seconds own_between, const BlockPass& other,
+  // Tokens out beside the experts of B, gradients back beside those of F.
+  const auto meet = [&](const BlockPass& own, Seconds to_experts, const BlockPass& other,
                         PassSurroundings& around, PassSurroundings& other_around) {
     const Seconds exposed = exchanged(own);
     if (!(exposed > Seconds(0))) return;
     const Seconds beside = other.computing().seconds() - experts(other);
-    const Seconds hidden = std::min(exposed - own_between, beside) + own_between * hidden_between;
+    const Seconds hidden =
+        std::min(exposed - to_experts, beside) + std::min(to_experts, experts(other));
     around.exchange_share = 1 - hidden / exposed;
     const Picoseconds most = round_to_picoseconds(hidden);
     other_around.slowed = std::min(most, contention(other.computing(), most, lost));

@@ -205,6 +205,12 @@ TEST(ExpertBatches, HideWhatComesBackBesideAttentionOnly) {
             exposed(alone.backward) / 2 - attention(alone.forward) - Seconds(1e-9));
   EXPECT_LT(exposed(paired.forward), exposed(alone.forward));
   EXPECT_LT(paired.forward.time + paired.backward.time, alone.forward.time + alone.backward.time);
+  // Of the rest, no more than the experts of the other pass take.
+  const auto other = [](const BlockPass& pass) { return pass.computing().seconds(); };
+  EXPECT_GE(exposed(paired.forward),
+            exposed(alone.forward) - other(alone.backward) - Seconds(1e-9));
+  EXPECT_GE(exposed(paired.backward),
+            exposed(alone.backward) - other(alone.forward) - Seconds(1e-9));
 }
 
 TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
