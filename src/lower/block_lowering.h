@@ -105,7 +105,7 @@ class BlockLowering {
       out.slowed_compute(products[i]->name, category_of(products[i]->op_class),
                          weight_gradient(*products[i]), time(beside));
       if (products[i]->kind == OperatorKind::grouped_gemm) {
-        out.launch(product_launches(s_.costs.software, experts_of(*products[i])) - 1, 0);
+        out.launch(product_launches(s_, experts_of(*products[i])) - 1, 0);
       }
       accumulate(out, *products[i]);
       gathered = next;
@@ -188,7 +188,7 @@ class BlockLowering {
     const bool grouped = op.kind == OperatorKind::grouped_gemm;
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
                 Activity(memory_bound((element() + 2 * narrow) * elements)),
-                grouped ? cast_launches(s_.costs.software, format_of(op), experts_of(op)) : 1);
+                grouped ? cast_launches(s_, format_of(op), experts_of(op)) : 1);
   }
   // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,

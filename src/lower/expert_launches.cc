@@ -6,9 +6,13 @@
 namespace orrery {
 namespace {
 
-// Formats whose scales belong to blocks of 16 or 32 elements.
-bool scales_blocks(NumberFormat format) {
-  return format == NumberFormat::mxfp8 || format == NumberFormat::nvfp4;
+// With current scaling: one clears the greatest magnitude, one finds it, one makes the scale of it,
+// one casts.
+constexpr int kCurrentScaling = 4;
+
+bool launches_each(const BlockSetting& setting) {
+  return setting.costs.software.host.expert_launches == ExpertLaunches::each &&
+         setting.plan.expert_products != ExpertProducts::scattered;
 }
 
 }  // namespace
@@ -36,19 +40,25 @@ bool has_experts(const Block& block) {
   });
 }
 
+bool sends_tokens(const Binding& binding) { return binding.ep * binding.etp > 1; }
+
 bool reads_counts(const Block& block, const BlockSetting& setting) {
   const HostCosts& host = setting.costs.software.host;
-  return host.reads_counts && host.launches != LaunchPath::graphs && setting.binding.ep > 1 &&
-         has_experts(block);
+  return host.reads_counts && host.launches != LaunchPath::graphs &&
+         !setting.training.expert_load.padded &&
+         (sends_tokens(setting.binding) || launches_each(setting)) && has_experts(block);
 }
 
-int product_launches(const SoftwareProfile& software, double experts) {
-  if (software.host.expert_launches == ExpertLaunches::together) return 1;
-  return static_cast<int>(std::ceil(experts));
+int product_launches(const BlockSetting& setting, double experts) {
+  return launches_each(setting) ? static_cast<int>(std::ceil(experts)) : 1;
 }
 
-int cast_launches(const SoftwareProfile& software, NumberFormat format, double experts) {
-  return scales_blocks(format) ? product_launches(software, experts) : 1;
+int cast_launches(const BlockSetting& setting, NumberFormat format, double experts) {
+  const Fp8Scaling scaling = setting.costs.software.fp8_scaling;
+  const bool fp8 = format == NumberFormat::fp8;
+  if (fp8 && scaling == Fp8Scaling::delayed) return 1;
+  const int kernels = fp8 && scaling == Fp8Scaling::current ? kCurrentScaling : 1;
+  return kernels * product_launches(setting, experts);
 }
 
 }  // namespace orrery

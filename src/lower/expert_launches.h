@@ -10,7 +10,9 @@
 //   counting, deduplicated   6
 //   counting, one rank       5
 //   a product of n experts   n, or 1 where one kernel takes all
-//   a cast of n operands     n where blocks of few elements have scales of their own, or 1
+//   a cast of n operands     n, or 1 where one kernel takes all; of fp8
+//     delayed scaling        1
+//     current scaling        4 n                                greatest magnitude (2), scale, cast
 //
 // Eager routing: top-k (2), softmax and cast (2), a map of the chosen experts with their
 // probabilities and one without (7); of the balancing loss softmax, three sums, products and the
@@ -23,8 +25,10 @@
 // token_dispatcher.py of core_v0.12.0, :400 to 475 (preprocess) and :671 to 710 (copies to the
 // host); core_v0.15.0 moe_utils.py (fused_topk_with_score_function and two more);
 // NVIDIA/TransformerEngine v2.9 common/gemm/cublaslt_gemm.cu:941 (a product for each expert, on four
-// streams) and pytorch/csrc/extensions/cast.cpp:119 to 148 (one kernel casts all operands with one
-// scale each, otherwise each has its own).
+// streams), pytorch/csrc/extensions/cast.cpp:116 to 148 ("Currently only have fused kernel for FP8
+// delayed scaling"; otherwise each operand is cast by itself), pytorch/csrc/quantizer.cpp:515 to 535
+// and common/recipe/current_scaling.cu:75, :97 and :258 (kernels of current scaling). ScatterMoE,
+// arXiv 2403.08245 s.3: one kernel takes all experts.
 // Not modelled: what products in several streams hide of each other's ends; dropped tokens.
 #pragma once
 
@@ -39,18 +43,24 @@ namespace orrery {
 // Of the router behind its product, or before the gradient of it.
 OperatorWork routing_work(Phase phase, const SoftwareProfile& software);
 
-// Kernels that count the tokens of every expert before they are sent to other ranks.
+// Kernels that count the tokens of every expert before they are sent to other ranks; `ranks`: over
+// which experts are divided, whole or by their width.
 int counting_kernels(ExpertDispatch dispatch, int ranks);
 // Small collectives around the exchange of tokens.
 int counting_collectives(ExpertDispatch dispatch, int ranks);
 
 bool has_experts(const Block& block);
 
-// Whether the host waits in every forward of the block for the counts of its experts.
+// Whether tokens go to other ranks: to their experts, or to the parts of these.
+bool sends_tokens(const Binding& binding);
+
+// Whether the host waits in every forward of the block for the counts of its experts: to send
+// tokens, or to launch the products of its experts one by one. Experts that are padded to their
+// capacity have no counts to read (token_dispatcher.py of core_v0.12.0, :420 to 460, experts.py:714 and :885).
 bool reads_counts(const Block& block, const BlockSetting& setting);
 
 // Launches of one product, and of the cast of one operand, of so many experts.
-int product_launches(const SoftwareProfile& software, double experts);
-int cast_launches(const SoftwareProfile& software, NumberFormat format, double experts);
+int product_launches(const BlockSetting& setting, double experts);
+int cast_launches(const BlockSetting& setting, NumberFormat format, double experts);
 
 }  // namespace orrery

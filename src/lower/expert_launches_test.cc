@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lower/random_plan.h"
+#include "lower/rank_layout.h"
 
 namespace orrery {
 namespace {
@@ -24,7 +25,9 @@ struct Priced {
     plan = completed.plan;
     cache.emplace(model, training, *cost_context(cluster, Catalog::built_in(), software));
   }
-  BlockCost experts() { return cache->costs(plan, plan.recompute, Backward::fused).blocks.back(); }
+  BlockCost experts(Backward backward = Backward::fused) {
+    return cache->costs(plan, plan.recompute, backward).blocks.back();
+  }
   Model model;
   Cluster cluster;
   Training training;
@@ -41,19 +44,41 @@ double kernels(Picoseconds time, const SoftwareProfile& software) {
   return time.seconds() / software.host.kernel;
 }
 
-// Eight experts a rank: two products forward and four backward, of each but the first one more; in
-// mxfp8 as many casts of two operands forward and two backward.
+// Eight experts a rank: two products forward and four backward, of each but the first one more; and
+// as many casts of two operands forward and two backward, unless one kernel makes them all.
 TEST(ExpertLaunches, CountProductsAndCastsOfEveryExpert) {
+  struct Case {
+    NumberFormat precision;
+    Fp8Scaling scaling;
+    int casts;  // kernels
+  };
+  for (const Case& c : {Case{NumberFormat::bf16, Fp8Scaling::delayed, 0},
+                        {NumberFormat::fp8, Fp8Scaling::delayed, 0},
+                        {NumberFormat::fp8, Fp8Scaling::current, 2 * 4},
+                        {NumberFormat::fp8, Fp8Scaling::blocks, 2},
+                        {NumberFormat::mxfp8, Fp8Scaling::delayed, 2},
+                        {NumberFormat::mxfp8, Fp8Scaling::current, 2}}) {
+    SoftwareProfile each;
+    each.fp8_scaling = c.scaling;
+    SoftwareProfile together = each;
+    together.host.expert_launches = ExpertLaunches::together;
+    const BlockCost few = experts("ep=8", together, c.precision);
+    const BlockCost many = experts("ep=8", each, c.precision);
+    EXPECT_NEAR(kernels(many.forward.host - few.forward.host, each), 7 * (2 + c.casts), 1e-6);
+    EXPECT_NEAR(kernels(many.backward.host - few.backward.host, each), 7 * (4 + c.casts), 1e-6);
+  }
+}
+
+// One kernel that reads the rows of all experts where they are.
+TEST(ExpertLaunches, ScatteredProductsAreOneWhateverTheProfileSays) {
   SoftwareProfile together;
   together.host.expert_launches = ExpertLaunches::together;
-  const SoftwareProfile each;
-  for (const auto& [precision, casts] :
-       {std::pair{NumberFormat::bf16, 0}, {NumberFormat::fp8, 0}, {NumberFormat::mxfp8, 2}}) {
-    const BlockCost few = experts("ep=8", together, precision);
-    const BlockCost many = experts("ep=8", each, precision);
-    EXPECT_NEAR(kernels(many.forward.host - few.forward.host, each), 7 * (2 + casts), 1e-6);
-    EXPECT_NEAR(kernels(many.backward.host - few.backward.host, each), 7 * (4 + casts), 1e-6);
-  }
+  const BlockCost each = experts("ep=1,expert_products=scattered", {});
+  const BlockCost one = experts("ep=1,expert_products=scattered", together);
+  EXPECT_EQ(each.forward.host, one.forward.host);
+  EXPECT_EQ(each.backward.host, one.backward.host);
+  const BlockCost grouped = experts("ep=1", {});
+  EXPECT_GT(kernels(grouped.forward.host - each.forward.host, {}), 2 * 63);
 }
 
 TEST(ExpertLaunches, AnEagerRouterIsARowOfKernels) {
@@ -88,11 +113,47 @@ TEST(ExpertLaunches, CountsThatAreReadBackTakeTheLead) {
     EXPECT_GE(late.forward.time + late.backward.time, led.forward.time + led.backward.time);
   }
 
-  // Nothing is sent by a rank that holds all experts, and nothing is launched in a graph of the step.
-  EXPECT_EQ(experts("ep=1", {}).forward.breakdown[Category::host], Picoseconds(0));
+  // Nothing is launched in a graph of the step.
   SoftwareProfile graphs;
   graphs.host.launches = LaunchPath::graphs;
   EXPECT_EQ(experts("ep=8", graphs).forward.breakdown[Category::host], Picoseconds(0));
+}
+
+// A rank that holds all experts sends nothing, but launches the product of each by its count.
+TEST(ExpertLaunches, CountsAreReadWithoutAnExchangeWhereProductsAreLaunchedSingly) {
+  const SoftwareProfile each;
+  SoftwareProfile together;
+  together.host.expert_launches = ExpertLaunches::together;
+  for (const auto& [software, reads] : {std::pair{each, true}, {together, false}}) {
+    Priced priced("ep=1", NumberFormat::bf16, software);
+    const RankLayout layout = rank_layout(priced.plan, priced.cluster);
+    const CostContext costs = *cost_context(priced.cluster, Catalog::built_in(), software);
+    const BlockSetting setting{binding(priced.model, priced.training, priced.plan),
+                               2048,
+                               priced.plan,
+                               priced.training,
+                               layout,
+                               costs};
+    const Block& block = priced.model.blocks.back();
+    EXPECT_EQ(reads_counts(block, setting), reads);
+    EXPECT_FALSE(reads_counts(priced.model.blocks.front(), setting));  // a dense layer
+    priced.training.expert_load = {.capacity_factor = 1.25, .padded = true};
+    EXPECT_FALSE(reads_counts(block, setting));
+  }
+}
+
+// Of a split backward neither half waits for counts.
+TEST(ExpertLaunches, HalvesOfABackwardKeepTheirLead) {
+  for (const double microseconds : {10.0, 20.0, 40.0, 80.0}) {
+    SoftwareProfile waits;
+    waits.host.kernel = Seconds(microseconds * 1e-6);
+    SoftwareProfile ahead = waits;
+    ahead.host.reads_counts = false;
+    const BlockCost stopped = Priced("ep=8", NumberFormat::bf16, waits).experts(Backward::split);
+    const BlockCost free = Priced("ep=8", NumberFormat::bf16, ahead).experts(Backward::split);
+    EXPECT_EQ(stopped.input_gradient.time, free.input_gradient.time);
+    EXPECT_EQ(stopped.weight_gradient.time, free.weight_gradient.time);
+  }
 }
 
 // A graph of attention, router and counts leaves the experts' launches to the host.

@@ -144,6 +144,7 @@ const Fields<RunConvention>& fields_of(const RunConvention*) {
           .optional<&C::cross_entropy>("kernels of the loss, fused or eager")
           .optional<&C::router>("kernels of the router, fused or eager")
           .optional<&C::launches>("how kernels are launched")
+          .optional<&C::fp8_scaling>("what scales operands of fp8 products")
           .optional<&C::zero>("ZeRO stage")
           .optional<&C::sequence_parallel>("wherever tp > 1")
           .optional<&C::link>("network of a node, as text")

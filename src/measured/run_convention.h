@@ -56,6 +56,7 @@ struct RunConvention {
   bool dropout = false;
   std::optional<Kernels> cross_entropy, router;  // whatever the profile says
   std::optional<LaunchPath> launches;
+  std::optional<Fp8Scaling> fp8_scaling;
   std::int64_t zero = 1;
   bool sequence_parallel = true;  // where tensor parallelism is
   std::string link;               // text for network_link(), per node; empty: the usual network

@@ -386,6 +386,7 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
   software.cross_entropy = convention.cross_entropy.value_or(software.cross_entropy);
   if (row.cross_entropy == "fused") software.cross_entropy = Kernels::fused;
   software.router = convention.router.value_or(software.router);
+  software.fp8_scaling = convention.fp8_scaling.value_or(software.fp8_scaling);
   if (!row.cuda_graphs.empty()) software.host.graph_modules = graphs_of_row(row);
   return out;
 }

@@ -169,7 +169,8 @@ TEST(ScenarioOfRow, LaunchesOfExpertsByRelease) {
   EXPECT_THAT(software("megatron-bridge-0139").host.graph_modules, IsEmpty());  // B300
   EXPECT_EQ(software("megatron-bridge-0051").host.launches, LaunchPath::graphs);
   EXPECT_EQ(software("megatron-bridge-0139").router, Kernels::fused);
-  EXPECT_EQ(software("megatron-moe-modelzoo-0001").router, Kernels::eager);  // May 2025
+  EXPECT_EQ(software("megatron-bridge-0095").fp8_scaling, Fp8Scaling::current);  // FP8_CS
+  EXPECT_EQ(software("megatron-moe-modelzoo-0001").router, Kernels::eager);      // May 2025
   EXPECT_EQ(software("megatron-moe-modelzoo-0001").cross_entropy, Kernels::eager);
   EXPECT_EQ(software("simumax-b200-0005").cross_entropy, Kernels::fused);
   EXPECT_EQ(software("mlperf-0077").host.launches, LaunchPath::graphs);  // v5.0, adapters

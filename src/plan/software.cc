@@ -45,6 +45,7 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
           .optional<&SoftwareProfile::accumulation>("how gradients of microbatches are added up")
           .optional<&SoftwareProfile::expert_row_multiple>(
               "rows of an expert's products are filled up to a multiple of this")
+          .optional<&SoftwareProfile::fp8_scaling>("what scales operands of fp8 products")
           .optional<&SoftwareProfile::overlaps_input_gradients>(
               "tensor-parallel reduction of input gradients beside the weight gradient")
           .optional<&SoftwareProfile::copies_sequence_shards>(

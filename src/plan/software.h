@@ -85,6 +85,10 @@ enum class HostWaits { never, transfers, transfers_and_attention };
 // Products of the experts that a rank holds: a launch each, or one for all.
 enum class ExpertLaunches { each, together };
 
+// What scales the operands of fp8 products: greatest magnitudes of earlier steps, one for a tensor;
+// its own; or those of blocks.
+enum class Fp8Scaling { delayed, current, blocks };
+
 // Parts of a layer of experts whose kernels a graph of their own launches: attention with its norm;
 // router with its norm; what counts the tokens of every expert.
 enum class GraphModule { attention, router, counting };
@@ -130,6 +134,7 @@ struct SoftwareProfile {
   // Rows of each expert's product are filled up to a multiple of this (MegaBlocks: 128, arXiv
   // 2211.15841 s.5.1; none of ScatterMoE, arXiv 2403.08245).
   std::int64_t expert_row_multiple = 1;
+  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  // decides how experts' operands are cast
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
