@@ -15,10 +15,17 @@ bool BlockLowering::in_graph(GraphModule module) const {
   return std::find(graphs.begin(), graphs.end(), module) != graphs.end();
 }
 
+// What cuda_graph_scope captures: with `attn` attention and its norm in every layer, with
+// `moe_router` the norm behind it, the router and the shared expert unless that runs beside an
+// exchange. Source: NVIDIA/Megatron-LM core_v0.16.0 megatron/core/transformer/
+// transformer_layer.py:942 to 1005 (_get_submodules_under_cudagraphs, _te_cuda_graph_capture: one
+// graph a layer), moe/moe_layer.py:285 to 310 and :390 to 394, cuda_graphs.py:1648 to 1661.
 bool BlockLowering::in_graph(const Operator& op) const {
-  if (!has_experts(block_)) return false;
   if (op.name.starts_with("attention.")) return in_graph(GraphModule::attention);
-  return (op.name == "router" || op.name == "feed_forward.norm") && in_graph(GraphModule::router);
+  if (!has_experts(block_) || beside_exchange(op)) return false;
+  const bool shared = op.name.starts_with("shared_expert.") && op.name != "shared_expert.sum";
+  return (shared || op.name == "router" || op.name == "feed_forward.norm") &&
+         in_graph(GraphModule::router);
 }
 
 // Experts' products are one node however they are launched.

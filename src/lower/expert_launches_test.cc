@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lower/random_plan.h"
 #include "lower/rank_layout.h"
@@ -25,8 +26,9 @@ struct Priced {
     plan = completed.plan;
     cache.emplace(model, training, *cost_context(cluster, Catalog::built_in(), software));
   }
-  BlockCost experts(Backward backward = Backward::fused) {
-    return cache->costs(plan, plan.recompute, backward).blocks.back();
+  BlockCost experts(Backward backward = Backward::fused) { return all(backward).back(); }
+  const std::vector<BlockCost>& all(Backward backward = Backward::fused) {
+    return cache->costs(plan, plan.recompute, backward).blocks;
   }
   Model model;
   Cluster cluster;
@@ -156,6 +158,17 @@ TEST(ExpertLaunches, HalvesOfABackwardKeepTheirLead) {
   }
 }
 
+// Attention is captured in every layer, the rest only where there are experts.
+TEST(ExpertLaunches, GraphsOfAttentionAreThoseOfDenseLayersToo) {
+  const auto dense = [](const std::vector<GraphModule>& modules) {
+    SoftwareProfile software;
+    software.host.graph_modules = modules;
+    return Priced("ep=8", NumberFormat::bf16, software).all().front().forward.host;
+  };
+  EXPECT_LT(dense({GraphModule::attention}), dense({}));
+  EXPECT_EQ(dense({GraphModule::router, GraphModule::counting}), dense({}));
+}
+
 // A graph of attention, router and counts leaves the experts' launches to the host.
 TEST(ExpertLaunches, GraphsOfPartsSpareTheHostTheirKernels) {
   SoftwareProfile graphs;
@@ -165,6 +178,14 @@ TEST(ExpertLaunches, GraphsOfPartsSpareTheHostTheirKernels) {
   const BlockCost none = experts("ep=8", eager);
   EXPECT_LT(some.forward.host, none.forward.host);
   EXPECT_LT(some.backward.host, none.backward.host);
+  // The layer has one graph, whatever it holds, and the shared expert is in it.
+  graphs.host.graph_modules = {GraphModule::router};
+  const BlockCost routed = experts("ep=8", graphs);
+  EXPECT_GE(
+      (none.forward.host - routed.forward.host).seconds(),
+      (eager.host.product + eager.host.kernel) * 2);  // router and shared expert, less a graph
+  const BlockCost beside = experts("ep=8,overlap.expert=on", graphs);
+  EXPECT_GT(beside.forward.host, routed.forward.host);
   EXPECT_GT(some.forward.host.seconds(),
             eager.host.product * 2 + eager.host.kernel * (2 * 8));  // the experts' two products
 }

@@ -46,7 +46,8 @@ void PassBuilder::compute(std::string_view name, Category category, const Activi
 }
 
 void PassBuilder::launch_as_graph(bool graph) {
-  if (graph && !graph_) {
+  if (graph && !launched_graph_[half_]) {
+    launched_graph_[half_] = true;
     ++modules_;
     ++kernels_;
   }

@@ -10,9 +10,10 @@
 //
 //   host = kernels * c_kernel + modules * c_product + collectives * c_collective     (s)
 //
-// or one launch if a graph holds them (plan/software.h, HostCosts); a graph of some of them costs as
-// much as a module with one kernel. It runs ahead of the device; a
-// pass in which the device must wait for it is finished with that idle time behind its last kernel.
+// or one launch if a graph holds them (plan/software.h, HostCosts). One graph holds what is captured
+// of a pass, and of either half of a microbatch; it is assumed to cost as much as a module with one
+// kernel. The host runs ahead of the device; a pass in which the device must wait for it is finished
+// with that idle time behind its last kernel.
 #pragma once
 
 #include <array>
@@ -83,7 +84,8 @@ class PassBuilder {
 
   // A module of the framework whose kernels follow.
   void launch_module() { modules_ += graph_ ? 0 : 1; }
-  // Whether what follows is launched as one graph, up to the next call that says otherwise.
+  // Whether what follows is launched by the graph of the pass, up to the next call that says
+  // otherwise.
   void launch_as_graph(bool graph);
   // What the host launches beside what holds the streams for long.
   void launch(int kernels, int collectives);
@@ -115,6 +117,7 @@ class PassBuilder {
   std::span<const Group> groups_;
   int kernels_ = 0, modules_ = 0, collectives_ = 0;
   bool graph_ = false;
+  std::array<bool, 2> launched_graph_{};  // of each half
   GraphBuilder builder_{step_categories()};
   std::array<std::vector<NodeIndex>, 2> waits_;  // of each half
   std::array<Picoseconds, 2> under_way_;         // transfers of it that nothing has waited for

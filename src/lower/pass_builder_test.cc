@@ -38,8 +38,11 @@ TEST(PassBuilder, AGraphCostsTheHostAModuleWithOneKernel) {
   out.launch_as_graph(false);
   out.compute("behind", Category::experts, StatedTime{10_us}, 4);
   out.launch(1, 2);
+  out.launch_as_graph(true);  // holds what comes later as well
+  out.compute("shared expert", Category::experts, StatedTime{10_us}, 7);
+  out.launch_as_graph(false);
   const BlockPass pass = out.finish();
-  EXPECT_DOUBLE_EQ(microseconds(pass.time), 30);
+  EXPECT_DOUBLE_EQ(microseconds(pass.time), 40);
   EXPECT_DOUBLE_EQ(microseconds(pass.host), (2 + 3) + 4 * 2 + 2 + 2 * 5);
 }
 

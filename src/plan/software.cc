@@ -17,7 +17,7 @@ const Fields<HostCosts>& fields_of(const HostCosts*) {
           .optional<&HostCosts::reads_counts>(
               "the host reads back how many tokens each expert gets")
           .optional<&HostCosts::graph_modules>(
-              "parts of layers of experts that are launched as graphs");
+              "parts of layers that a graph of the layer launches");
   return kTable;
 }
 

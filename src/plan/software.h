@@ -89,8 +89,8 @@ enum class ExpertLaunches { each, together };
 // its own; or those of blocks.
 enum class Fp8Scaling { delayed, current, blocks };
 
-// Parts of a layer of experts whose kernels a graph of their own launches: attention with its norm;
-// router with its norm; what counts the tokens of every expert.
+// Parts of a layer whose kernels its graph launches: attention with its norm; router with its norm
+// and the shared expert; what counts the tokens of every expert.
 enum class GraphModule { attention, router, counting };
 
 struct HostCosts {
@@ -103,7 +103,7 @@ struct HostCosts {
   // How many tokens each expert gets is read back before they are sent, so that the host cannot run
   // ahead of the device from one layer of experts to the next.
   bool reads_counts = true;
-  std::vector<GraphModule> graph_modules;  // of launches: each
+  std::vector<GraphModule> graph_modules = {};  // of launches: each
   bool operator==(const HostCosts&) const = default;
 };
 const Fields<HostCosts>& fields_of(const HostCosts*);
