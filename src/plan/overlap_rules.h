@@ -5,6 +5,10 @@
 
 namespace orrery {
 
+// Whether sums over tp travel beside products: of one half beside the other's, or of a module beside
+// the next. Nothing may then wait for the gathers of sequence parallelism.
+bool hides_sums(const Model& model, const Plan& plan);
+
 // Exchanges of tokens beside another pass: no experts on other ranks, a schedule without pairs.
 std::vector<std::string> expert_batch_problems(const JudgedPlan& judged);
 // Halves of a microbatch: nothing that they would hide, sequences or attention that cannot be cut.

@@ -8,6 +8,7 @@
 
 #include "lower/stage_memory.h"
 #include "model/recommendation/recommendation.h"
+#include "plan/overlap_rules.h"
 #include "plan/plan_rules.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
@@ -145,6 +146,15 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
 
 bool is_stated(const SearchSpace& space, std::string_view field) {
   return std::ranges::find(space.stated, field) != space.stated.end();
+}
+
+Plan starting_plan(const Scenario& scenario, const SearchSpace& space) {
+  Plan plan = scenario.plan;
+  plan.dp = 0;
+  if (!is_stated(space, "sequence_parallel") && hides_sums(scenario.model, plan)) {
+    plan.sequence_parallel = false;
+  }
+  return plan;
 }
 
 bool by_bound(const Candidate& a, const Candidate& b) {

@@ -77,6 +77,10 @@ inline constexpr std::array<std::string_view, 17> kAxesOutsideTheSpace = {
     "sequence_parallel", "shard_group",       "ulysses",
     "update_stride",     "weight_shard"};
 
+// What every plan of the space is made from: the scenario's, with the replicas that GPUs leave, and
+// without sequence parallelism, unless that is stated, where sums travel beside products.
+Plan starting_plan(const Scenario& scenario, const SearchSpace& space);
+
 // Modules that no plan of the space can have: its plans with selective recomputation take them.
 std::vector<std::string> module_problems(const Scenario& scenario, const SearchSpace& space);
 

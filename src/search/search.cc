@@ -557,7 +557,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   }
   Scenario filled = scenario;
   filled.zero_stated = true;  // by the search
-  filled.plan.dp = 0;
+  filled.plan = starting_plan(scenario, stated);
   // The model's own batch, whatever the replicas, unless no degrees divide it.
   Plan sizing = scenario.plan;
   if (sizing.dp == 0 && scenario.model.published.global_batch_tokens > 0) sizing.dp = 1;

@@ -302,7 +302,6 @@ Result<SearchResult> search_in_degrees_of(Scenario s) {
   kept.gradient_bucket_mib = s.plan.gradient_bucket_mib;
   kept.halves = s.plan.halves;
   kept.overlap.tensor_tiles = s.plan.overlap.tensor_tiles;
-  if (kept.halves != Halves::none) kept.sequence_parallel = false;
   kept.overlap.outer = s.plan.overlap.outer;
   if (trains_copies_apart(kept)) kept.shard_group = s.plan.shard_group;
   s.plan = kept;
@@ -412,6 +411,22 @@ TEST(Search, RandomPlansOverAllAxesDoNotBeatIt) {
     ++compared;
   }
   EXPECT_EQ(compared, 5);
+}
+
+// Sums that travel beside products leave no room for the gathers of sequence parallelism, which a
+// search therefore leaves out unless it is stated.
+TEST(Search, FindsPlansOfModelsThatHideTheirSums) {
+  Scenario s = scenario("llama-3-8b", 8, "h100-sxm:8", 2048, 8);
+  for (Block& block : s.model.blocks) block.residual = Residual::ladder;
+  SearchSpace space;
+  space.tp = {4};
+  const auto found = search(s, space, {}, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_FALSE(found->plans.front().plan.sequence_parallel);
+  space.stated = {"sequence_parallel"};
+  const auto refused = search(s, space, {}, Catalog::built_in());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("write sequence_parallel=false"));
 }
 
 // Axes that a search does not try are named; a stated one is neither tried nor named.
