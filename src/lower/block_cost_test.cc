@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lower/priced_model.h"
 #include "lower/random_plan.h"
 #include "model/transformer/division_rules.h"
 #include "model/transformer/transformer.h"
@@ -20,35 +21,13 @@ Picoseconds kernels(const BlockPass& pass) {
   return pass.computing() - pass.breakdown[Category::contention] - pass.breakdown[Category::host];
 }
 
-struct Priced {
-  Priced(Model m, const char* on, std::string_view text, std::int64_t sequence,
-         NumberFormat precision = NumberFormat::bf16, const SoftwareProfile& software = {})
-      : model(std::move(m)), cluster(*parse_cluster(on, Catalog::built_in())) {
-    training.sequence_length = sequence;
-    training.global_batch = cluster.accelerators;
-    training.precision = precision;
-    CompletedPlan completed = completed_plan(model, cluster, training, *parse_plan(text));
-    training = completed.training;
-    plan = completed.plan;
-    cache.emplace(model, training, *cost_context(cluster, Catalog::built_in(), software));
-  }
-  const ModelCosts& costs(Backward backward) {
-    return cache->costs(plan, plan.recompute, backward);
-  }
-  Model model;
-  Cluster cluster;
-  Training training;
-  Plan plan;
-  std::optional<CostCache> cache;
-};
-
 // torch.utils.checkpoint without reentrance: the product behind the last kept tensor runs once.
 TEST(FullRecomputation, StopsEarlyWhereTheFrameworkDoes) {
   SoftwareProfile early;
   early.recompute_stops_early = true;
   const auto priced = [&](const char* model, const SoftwareProfile& software) {
-    Priced p(small_model(model, 4), "h100-sxm:8", "dp=8,recompute=full", 2048, NumberFormat::bf16,
-             software);
+    PricedModel p(small_model(model, 4), "h100-sxm:8", "dp=8,recompute=full", 2048,
+                  NumberFormat::bf16, software);
     return p.costs(Backward::fused).blocks[0];
   };
   // GPT: 4 of 12 h² of the products are in the last one, beside attention.
@@ -80,7 +59,7 @@ TEST(SelectiveRecomputation, MoreModulesNeverRunFaster) {
               std::string(names[i]);
         }
       }
-      Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8", text, 4096);
+      PricedModel p(small_model("deepseek-v2-lite", 4), "h100-sxm:8", text, 4096);
       EXPECT_THAT(plan_problems(p.model, p.cluster, p.training, p.plan), testing::IsEmpty())
           << text;
       const ModelCosts& costs = p.costs(Backward::fused);
@@ -88,8 +67,8 @@ TEST(SelectiveRecomputation, MoreModulesNeverRunFaster) {
     };
     const auto none = priced(0);
     const auto full = [&] {
-      Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
-               std::string(parallel) + ",recompute=full", 4096);
+      PricedModel p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+                    std::string(parallel) + ",recompute=full", 4096);
       const ModelCosts& costs = p.costs(Backward::fused);
       return std::pair(costs.blocks[0], costs.blocks[1]);
     }();
@@ -124,8 +103,8 @@ TEST(SelectiveRecomputation, MoreModulesNeverRunFaster) {
 // The whole expert layer sends its tokens away and back once more.
 TEST(SelectiveRecomputation, AnExpertLayerExchangesItsTokensAgain) {
   const auto backward = [](const char* recompute) {
-    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8", std::string("dp=8,ep=8") + recompute,
-             4096);
+    PricedModel p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+                  std::string("dp=8,ep=8") + recompute, 4096);
     return p.costs(Backward::fused).blocks[1].backward.breakdown[Category::exposed_ep].count();
   };
   const auto once = backward("");
@@ -137,10 +116,11 @@ TEST(SelectiveRecomputation, AnExpertLayerExchangesItsTokensAgain) {
 // A shared expert beside the exchange of tokens is beside it when both are made again.
 TEST(SelectiveRecomputation, WhatRunsBesideAnExchangeDoesSoAgain) {
   const auto again = [](const char* overlap) {
-    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:8",
-             std::string("dp=8,ep=8,recompute=selective,recompute_modules=moe,overlap.expert=") +
-                 overlap,
-             4096);
+    PricedModel p(
+        small_model("deepseek-v2-lite", 4), "h100-sxm:8",
+        std::string("dp=8,ep=8,recompute=selective,recompute_modules=moe,overlap.expert=") +
+            overlap,
+        4096);
     return p.costs(Backward::fused).blocks[1];
   };
   EXPECT_EQ(again("on").recomputed, again("off").recomputed);
@@ -154,8 +134,8 @@ TEST(Head, GatheredLogitsCostTheirLossOnEveryRank) {
   SoftwareProfile gathers;
   gathers.memory.loss = Loss::gathered_log_softmax;
   const auto loss = [&](const char* plan, const SoftwareProfile& software) {
-    Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", plan, 4096, NumberFormat::bf16,
-             software);
+    PricedModel p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", plan, 4096, NumberFormat::bf16,
+                  software);
     const BlockCost& head = p.costs(Backward::fused).head;
     const Picoseconds sum =
         head.forward.breakdown[Category::loss] + head.backward.breakdown[Category::loss];
@@ -172,8 +152,8 @@ TEST(Host, ReadingALengthBackStopsTheDeviceInEveryForward) {
   SoftwareProfile reads;
   reads.host.waits = HostWaits::transfers_and_attention;
   const auto priced = [&](const SoftwareProfile& software) {
-    Priced p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", "dp=8,recompute=full", 8192,
-             NumberFormat::bf16, software);
+    PricedModel p(small_model("llama-3-8b", 4), "a100-80gb-sxm:8", "dp=8,recompute=full", 8192,
+                  NumberFormat::bf16, software);
     return p.costs(Backward::fused).blocks[0];
   };
   const BlockCost plain = priced({});
@@ -187,7 +167,7 @@ TEST(Host, ReadingALengthBackStopsTheDeviceInEveryForward) {
 // backward and nothing else; likewise the gradients that go out beside the attention of a forward.
 TEST(ExpertBatches, HideWhatComesBackBesideAttentionOnly) {
   const auto experts = [](const char* plan) {
-    Priced p(small_model("deepseek-v2-lite", 4), "h100-sxm:64", plan, 4096);
+    PricedModel p(small_model("deepseek-v2-lite", 4), "h100-sxm:64", plan, 4096);
     return p.costs(Backward::fused).blocks.back();
   };
   const BlockCost alone = experts("ep=64");
@@ -214,7 +194,7 @@ TEST(ExpertBatches, HideWhatComesBackBesideAttentionOnly) {
 }
 
 TEST(SplitBackward, IsNotPricedUnlessAskedFor) {
-  Priced p(small_model("llama-3-8b", 4), "h100-sxm:8", "tp=2", 2048);
+  PricedModel p(small_model("llama-3-8b", 4), "h100-sxm:8", "tp=2", 2048);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].weight_gradient.time, Picoseconds(0));
   EXPECT_EQ(p.costs(Backward::fused).before[4].input_gradient, Picoseconds(0));
   EXPECT_GT(p.costs(Backward::split).blocks[0].weight_gradient.time, Picoseconds(0));
@@ -230,7 +210,7 @@ TEST(SplitBackward, HalvesComputeWhatTheWholeDoes) {
                              "tp=2,recompute=full", "tp=2,recompute=selective",
                              "cp=2,context_parallel=ring", "cp=2,context_parallel=all-to-all",
                              "tp=2,recompute=selective,recompute_modules=layernorm+core_attn"}) {
-      Priced p(small_model(model, 4), "h100-sxm:8", plan, 2048);
+      PricedModel p(small_model(model, 4), "h100-sxm:8", plan, 2048);
       const ModelCosts& costs = p.costs(Backward::split);
       for (const BlockCost* block : {&costs.blocks[0], &costs.blocks.back(), &costs.head}) {
         EXPECT_EQ(kernels(block->input_gradient) + kernels(block->weight_gradient),
@@ -243,7 +223,7 @@ TEST(SplitBackward, HalvesComputeWhatTheWholeDoes) {
 
 TEST(SplitBackward, WithoutCommunicationTimesAddUp) {
   for (const char* plan : {"tp=1", "recompute=full", "recompute=selective"}) {
-    Priced p(small_model("llama-3-8b", 8), "h100-sxm:1", plan, 4096);
+    PricedModel p(small_model("llama-3-8b", 8), "h100-sxm:1", plan, 4096);
     const PassTotals all = p.costs(Backward::split).before[8];
     EXPECT_EQ(all.input_gradient + all.weight_gradient, all.backward) << plan;
     const BlockCost& block = p.costs(Backward::split).blocks[0];
@@ -257,7 +237,7 @@ TEST(SplitBackward, WithoutCommunicationTimesAddUp) {
 // arXiv 2401.10241 s.2.3: 24 s b h^2 FLOPs of weight gradient against 24 s b h^2 + 8 s^2 b h of
 // input gradient, so a weight gradient takes less time; 32 s b h bytes are kept between the two.
 TEST(SplitBackward, MemoryBetweenTheHalvesIsThatOfThePaper) {
-  Priced p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=1,micro_batch=2", 2048);
+  PricedModel p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=1,micro_batch=2", 2048);
   const BlockCost& block = p.costs(Backward::split).blocks[0];
   const double sbh = 2048.0 * 2 * 12288;
   EXPECT_DOUBLE_EQ(block.saved_for_weight_gradient.value(), 32 * sbh);
@@ -269,7 +249,7 @@ TEST(SplitBackward, MemoryBetweenTheHalvesIsThatOfThePaper) {
 // stay gathered: per tp rank 2 x 2sbh/t (cut inputs) + 10sbh/t (inputs of row products) + 14sbh/t
 // (gradients of column outputs) + 4sbh (gradients of row outputs).
 TEST(SplitBackward, SequenceParallelKeepsGatheredOutputGradients) {
-  Priced p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=8,micro_batch=1", 2048);
+  PricedModel p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=8,micro_batch=1", 2048);
   const double sbh = 2048.0 * 12288;
   EXPECT_DOUBLE_EQ(p.costs(Backward::split).blocks[0].saved_for_weight_gradient.value(),
                    28 * sbh / 8 + 4 * sbh);
@@ -278,15 +258,15 @@ TEST(SplitBackward, SequenceParallelKeepsGatheredOutputGradients) {
 // With the gathered input hidden behind the product before it, only the first gather of the weight
 // gradients is exposed.
 TEST(SplitBackward, GathersRunBesideTheProductBefore) {
-  Priced p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=8,micro_batch=1", 2048);
+  PricedModel p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:8", "tp=8,micro_batch=1", 2048);
   const BlockCost& block = p.costs(Backward::split).blocks[0];
   EXPECT_LT(block.weight_gradient.breakdown[Category::exposed_tp],
             block.input_gradient.breakdown[Category::exposed_tp]);
 }
 
 TEST(SplitBackward, NarrowOperandsAreKeptNarrow) {
-  Priced wide(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 2048);
-  Priced narrow(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 2048, NumberFormat::fp8);
+  PricedModel wide(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 2048);
+  PricedModel narrow(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 2048, NumberFormat::fp8);
   const Bytes a = wide.costs(Backward::split).blocks[0].saved_for_weight_gradient;
   const Bytes b = narrow.costs(Backward::split).blocks[0].saved_for_weight_gradient;
   EXPECT_LT(b, a);
@@ -296,13 +276,13 @@ TEST(SplitBackward, NarrowOperandsAreKeptNarrow) {
 // A block too small for its device takes what the host needs to launch it, no less; a large one
 // does not notice the host.
 TEST(Host, IsAFloorUnderForwardAndBackwardTogether) {
-  Priced small(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128);
+  PricedModel small(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128);
   const BlockCost& block = small.costs(Backward::fused).blocks[0];
   EXPECT_EQ(block.forward.time + block.backward.time, block.forward.host + block.backward.host);
   EXPECT_GT(block.forward.breakdown[Category::host], Picoseconds(0));
   EXPECT_EQ(block.forward.breakdown.total(), block.forward.time);
 
-  Priced large(small_model("gpt-3-175b", 2), "h100-sxm:1", "tp=1", 2048);
+  PricedModel large(small_model("gpt-3-175b", 2), "h100-sxm:1", "tp=1", 2048);
   EXPECT_EQ(large.costs(Backward::fused).blocks[0].forward.breakdown[Category::host],
             Picoseconds(0));
 }
@@ -310,7 +290,8 @@ TEST(Host, IsAFloorUnderForwardAndBackwardTogether) {
 TEST(Host, AGraphHidesIt) {
   SoftwareProfile graphs;
   graphs.host.launches = LaunchPath::graphs;
-  Priced p(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128, NumberFormat::bf16, graphs);
+  PricedModel p(small_model("gpt-3-125m", 2), "h100-sxm:1", "tp=1", 128, NumberFormat::bf16,
+                graphs);
   EXPECT_EQ(p.costs(Backward::fused).blocks[0].forward.breakdown[Category::host], Picoseconds(0));
 }
 
@@ -320,8 +301,8 @@ TEST(Accumulation, CostsTheBytesItMoves) {
   const auto backward = [](GradientAccumulation how, std::int64_t batch) {
     SoftwareProfile software;
     software.accumulation = how;
-    Priced p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:1", "tp=1", 2048, NumberFormat::bf16,
-             software);
+    PricedModel p(small_model("gpt-3-175b", 2), "a100-80gb-sxm:1", "tp=1", 2048, NumberFormat::bf16,
+                  software);
     p.training.global_batch = batch;
     return p.costs(Backward::fused).blocks[0].backward.breakdown.total().seconds();
   };
@@ -344,8 +325,8 @@ TEST(ContextParallel, RepeatedKeysCostTheBytesTheyMove) {
   const auto forward = [](bool repeats) {
     SoftwareProfile software;
     if (repeats) software.attention_copies = AttentionCopies::repeated_keys;
-    Priced p(small_model("llama-3-8b", 2), "h100-sxm:1", "tp=1", 65536, NumberFormat::bf16,
-             software);
+    PricedModel p(small_model("llama-3-8b", 2), "h100-sxm:1", "tp=1", 65536, NumberFormat::bf16,
+                  software);
     return p.costs(Backward::fused).blocks[0].forward.breakdown[Category::attention_core].seconds();
   };
   const auto context =
@@ -362,8 +343,8 @@ TEST(ContextParallel, PiecesHideTheirTransfersAndAreMerged) {
   const auto priced = [](bool pieces, std::string_view plan) {
     SoftwareProfile software;
     software.attends_in_pieces = pieces;
-    Priced p(small_model("llama-3-8b", 2), "h100-sxm:4", plan, 131072, NumberFormat::bf16,
-             software);
+    PricedModel p(small_model("llama-3-8b", 2), "h100-sxm:4", plan, 131072, NumberFormat::bf16,
+                  software);
     return p.costs(Backward::fused).blocks[0];
   };
   const BlockCost whole = priced(false, "cp=4");
@@ -397,7 +378,7 @@ TEST(TensorParallel, KeyValueHeadsAreCopiedWhereRanksAreMore) {
   constexpr double kNorms = 2 * kHidden;  // on every rank
   const Model model = small_model("llama-3-8b", 4);
   const auto priced = [&](std::int64_t tp, const char* recompute = "full") {
-    Priced p(model, "gb200:16", "tp=" + std::to_string(tp) + ",recompute=" + recompute, 4096);
+    PricedModel p(model, "gb200:16", "tp=" + std::to_string(tp) + ",recompute=" + recompute, 4096);
     return p.costs(Backward::fused).blocks[0];
   };
   const BlockCost divided = priced(8);
@@ -421,7 +402,8 @@ TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
     SoftwareProfile software;
     if (separate) software.memory.gate = Gate::modules;
     software.overlaps_input_gradients = overlaps;
-    Priced p(small_model("llama-3-8b", 2), "h100-sxm:8", plan, 4096, NumberFormat::bf16, software);
+    PricedModel p(small_model("llama-3-8b", 2), "h100-sxm:8", plan, 4096, NumberFormat::bf16,
+                  software);
     return p.costs(Backward::fused).blocks[0].backward.breakdown[Category::exposed_tp].count();
   };
   constexpr std::string_view kPlain = "tp=8,sequence_parallel=false";
@@ -434,7 +416,7 @@ TEST(TensorParallel, SeparateGateReducesItsInputGradientAlone) {
 // Narrow formats leave the logits in 16 bits.
 TEST(NarrowFormats, LogitsStayWide) {
   const auto head = [](NumberFormat format) {
-    Priced p(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 4096, format);
+    PricedModel p(small_model("llama-3-8b", 2), "h100-sxm:8", "tp=1", 4096, format);
     return p.costs(Backward::fused).head.forward.breakdown[Category::logits];
   };
   EXPECT_EQ(head(NumberFormat::fp8), head(NumberFormat::bf16));
@@ -459,7 +441,7 @@ Model mamba_2() {
 // one of the forward, and computes scores and states again.
 TEST(StateSpaceLayer, CostsWhatItsTokensDo) {
   const auto pass = [](std::int64_t sequence) {
-    Priced p(mamba_2(), "h100-sxm:8", "dp=8", sequence);
+    PricedModel p(mamba_2(), "h100-sxm:8", "dp=8", sequence);
     return p.costs(Backward::fused).blocks[0];
   };
   const BlockCost once = pass(8192);
@@ -472,7 +454,7 @@ TEST(StateSpaceLayer, CostsWhatItsTokensDo) {
   EXPECT_GT(core(once.backward), 2 * core(once.forward));
   EXPECT_LT(core(once.backward), 3 * core(once.forward));
   // On two ranks half of it on each.
-  Priced halved(mamba_2(), "h100-sxm:8", "tp=2", 16384);
+  PricedModel halved(mamba_2(), "h100-sxm:8", "tp=2", 16384);
   const BlockCost& half = halved.costs(Backward::fused).blocks[0];
   EXPECT_NEAR(core(half.forward) / core(twice.forward), 0.5, 0.05);
 }
@@ -483,7 +465,7 @@ TEST(StateSpaceLayer, IsNoFasterThanItsFlops) {
   const Binding b{.sequence_length = 8192};
   Flops flops(0);
   for (const Operator& op : model.blocks[0].operators) flops += model_flops(op, Phase::forward, b);
-  Priced p(mamba_2(), "h100-sxm:8", "dp=8", 8192);
+  PricedModel p(mamba_2(), "h100-sxm:8", "dp=8", 8192);
   const double seconds = p.costs(Backward::fused).blocks[0].forward.time.count() * 1e-12;
   EXPECT_GT(seconds, flops.value() / 989e12);
   EXPECT_LT(seconds, 4 * flops.value() / 989e12);
@@ -503,16 +485,16 @@ TEST(ChunkedAttention, CostsThatOfShorterSequences) {
   a.sliding_window = 2048;
   a.chunked_attention = true;
   const Model pieces = one_layer(a);
-  Priced chunked(pieces, "h100-sxm:8", "dp=8", 8192);
-  Priced shorter(heads, "h100-sxm:8", "dp=8", 2048);
+  PricedModel chunked(pieces, "h100-sxm:8", "dp=8", 8192);
+  PricedModel shorter(heads, "h100-sxm:8", "dp=8", 2048);
   const auto& one = chunked.costs(Backward::fused).blocks[0];
   const auto& other = shorter.costs(Backward::fused).blocks[0];
   EXPECT_EQ(one.forward.breakdown[Category::attention_core],
             other.forward.breakdown[Category::attention_core]);
   EXPECT_EQ(one.backward.breakdown[Category::attention_core],
             other.backward.breakdown[Category::attention_core]);
-  Priced unchanged(pieces, "h100-sxm:8", "dp=8", 2048);
-  Priced plain(whole, "h100-sxm:8", "dp=8", 2048);
+  PricedModel unchanged(pieces, "h100-sxm:8", "dp=8", 2048);
+  PricedModel plain(whole, "h100-sxm:8", "dp=8", 2048);
   EXPECT_EQ(unchanged.costs(Backward::fused).blocks[0].forward.time,
             plain.costs(Backward::fused).blocks[0].forward.time);
 }

@@ -8,38 +8,27 @@
 #include <utility>
 #include <vector>
 
+#include "lower/priced_model.h"
 #include "lower/random_plan.h"
 #include "lower/rank_layout.h"
 
 namespace orrery {
 namespace {
 
-struct Priced {
-  Priced(std::string_view text, NumberFormat precision, const SoftwareProfile& software)
-      : model(small_model("deepseek-v2-lite", 4)),  // 64 experts, 6 for a token
-        cluster(*parse_cluster("h100-sxm:8", Catalog::built_in())) {
-    training.sequence_length = 4096;
-    training.global_batch = 64;
-    training.precision = precision;
-    CompletedPlan completed = completed_plan(model, cluster, training, *parse_plan(text));
-    training = completed.training;
-    plan = completed.plan;
-    cache.emplace(model, training, *cost_context(cluster, Catalog::built_in(), software));
-  }
+// 64 experts, 6 for a token.
+struct LayerOfExperts : PricedModel {
+  LayerOfExperts(std::string_view text, NumberFormat precision, const SoftwareProfile& software)
+      : PricedModel(small_model("deepseek-v2-lite", 4), "h100-sxm:8", text, 4096, precision,
+                    software) {}
   BlockCost experts(Backward backward = Backward::fused) { return all(backward).back(); }
   const std::vector<BlockCost>& all(Backward backward = Backward::fused) {
-    return cache->costs(plan, plan.recompute, backward).blocks;
+    return costs(backward).blocks;
   }
-  Model model;
-  Cluster cluster;
-  Training training;
-  Plan plan;
-  std::optional<CostCache> cache;
 };
 
 BlockCost experts(std::string_view plan, const SoftwareProfile& software,
                   NumberFormat precision = NumberFormat::bf16) {
-  return Priced(plan, precision, software).experts();
+  return LayerOfExperts(plan, precision, software).experts();
 }
 
 double kernels(Picoseconds time, const SoftwareProfile& software) {
@@ -49,17 +38,17 @@ double kernels(Picoseconds time, const SoftwareProfile& software) {
 // Eight experts a rank: two products forward and four backward, of each but the first one more; and
 // as many casts of two operands forward and two backward, unless one kernel makes them all.
 TEST(ExpertLaunches, CountProductsAndCastsOfEveryExpert) {
-  struct Case {
+  struct Counted {
     NumberFormat precision;
     Fp8Scaling scaling;
     int casts;  // kernels
   };
-  for (const Case& c : {Case{NumberFormat::bf16, Fp8Scaling::delayed, 0},
-                        {NumberFormat::fp8, Fp8Scaling::delayed, 0},
-                        {NumberFormat::fp8, Fp8Scaling::current, 2 * 4},
-                        {NumberFormat::fp8, Fp8Scaling::blocks, 2},
-                        {NumberFormat::mxfp8, Fp8Scaling::delayed, 2},
-                        {NumberFormat::mxfp8, Fp8Scaling::current, 2}}) {
+  for (const Counted& c : {Counted{NumberFormat::bf16, Fp8Scaling::delayed, 0},
+                           {NumberFormat::fp8, Fp8Scaling::delayed, 0},
+                           {NumberFormat::fp8, Fp8Scaling::current, 2 * 4},
+                           {NumberFormat::fp8, Fp8Scaling::blocks, 2},
+                           {NumberFormat::mxfp8, Fp8Scaling::delayed, 2},
+                           {NumberFormat::mxfp8, Fp8Scaling::current, 2}}) {
     SoftwareProfile each;
     each.fp8_scaling = c.scaling;
     SoftwareProfile together = each;
@@ -127,7 +116,7 @@ TEST(ExpertLaunches, CountsAreReadWithoutAnExchangeWhereProductsAreLaunchedSingl
   SoftwareProfile together;
   together.host.expert_launches = ExpertLaunches::together;
   for (const auto& [software, reads] : {std::pair{each, true}, {together, false}}) {
-    Priced priced("ep=1", NumberFormat::bf16, software);
+    LayerOfExperts priced("ep=1", NumberFormat::bf16, software);
     const RankLayout layout = rank_layout(priced.plan, priced.cluster);
     const CostContext costs = *cost_context(priced.cluster, Catalog::built_in(), software);
     const BlockSetting setting{binding(priced.model, priced.training, priced.plan),
@@ -151,8 +140,10 @@ TEST(ExpertLaunches, HalvesOfABackwardKeepTheirLead) {
     waits.host.kernel = Seconds(microseconds * 1e-6);
     SoftwareProfile ahead = waits;
     ahead.host.reads_counts = false;
-    const BlockCost stopped = Priced("ep=8", NumberFormat::bf16, waits).experts(Backward::split);
-    const BlockCost free = Priced("ep=8", NumberFormat::bf16, ahead).experts(Backward::split);
+    const BlockCost stopped =
+        LayerOfExperts("ep=8", NumberFormat::bf16, waits).experts(Backward::split);
+    const BlockCost free =
+        LayerOfExperts("ep=8", NumberFormat::bf16, ahead).experts(Backward::split);
     EXPECT_EQ(stopped.input_gradient.time, free.input_gradient.time);
     EXPECT_EQ(stopped.weight_gradient.time, free.weight_gradient.time);
   }
@@ -163,7 +154,7 @@ TEST(ExpertLaunches, GraphsOfAttentionAreThoseOfDenseLayersToo) {
   const auto dense = [](const std::vector<GraphModule>& modules) {
     SoftwareProfile software;
     software.host.graph_modules = modules;
-    return Priced("ep=8", NumberFormat::bf16, software).all().front().forward.host;
+    return LayerOfExperts("ep=8", NumberFormat::bf16, software).all().front().forward.host;
   };
   EXPECT_LT(dense({GraphModule::attention}), dense({}));
   EXPECT_EQ(dense({GraphModule::router, GraphModule::counting}), dense({}));
