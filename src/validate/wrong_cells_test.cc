@@ -94,7 +94,7 @@ TEST(WrongCells, OnlyMistakesAreNamed) {
   MeasuredRow incomplete = right_row();
   incomplete.micro_batch.reset();
   MeasuredRow unmodelled = right_row();
-  unmodelled.offload = "activations";
+  unmodelled.offload = "expert_fc1";
   MeasuredRow failed = right_row();
   failed.status = "error";
   const Validation v = validate({mistaken, uneven, incomplete, unmodelled, failed, right_row()},
