@@ -270,7 +270,7 @@ TEST(RecommendationSteps, CompressionHasThePublishedGainOnSlowNetworks) {
               "cluster: {{name: net, node: dgx-a100, accelerators: 32, levels: [{{name: "
               "network, accelerators: 32, bandwidth: {1} GB/s}}]}}\n"
               "software: torchrec\n"
-              "training: {{global_batch: 65536, precision: tf32, gradients: tf32}}\n"
+              "training: {{global_batch: 524288, precision: tf32, gradients: tf32}}\n"
               "plan: {{codec: {2}}}\n",
               codec, network, used),
           "sweep.yaml");

@@ -22,6 +22,7 @@ void BlockLowering::backward_alone(PassBuilder& out, const Operator& op, Part pa
   if (op.frozen && op.op_class == OperatorClass::embedding) return;
   out.launch_as_graph(in_graph(op));
   if (runs_products(op)) out.launch_module();
+  host_work(out, op, category, Direction::backward);
   if (hands_on(op)) {
     carry_states(out, op, category, Direction::backward);
     return;

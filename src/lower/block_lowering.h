@@ -339,6 +339,7 @@ class BlockLowering {
     out.launch_as_graph(in_graph(op));
     const Category category = again ? Category::recompute : category_of(op.op_class);
     if (runs_products(op)) out.launch_module();
+    host_work(out, op, category, Direction::forward);
     if (op.boundary == Boundary::pooled) receive_pooled(out);
     if (!again) prefetch(out, op, Phase::forward);
     forward_alone(out, op, category, again);
@@ -461,6 +462,7 @@ class BlockLowering {
     return out.finish(around.idle, around.slowed);
   }
   void exchange_vectors(PassBuilder& out, const Operator& op, Phase phase);
+  void host_work(PassBuilder& out, const Operator& op, Category category, Direction pass) const;
 
   void permute(PassBuilder& out, const Operator& op, Category category, Direction direction) const {
     passes_over(out, op.name, category, permutation_work(block_, op, s_, direction),

@@ -126,6 +126,22 @@ void BlockLowering::send_gradients(PassBuilder& out, const Operator& from) {
   }
 }
 
+// What the framework launches for the operator beside its own kernels (plan/software.h, HostWork).
+// Kernels of a few bytes take the device as long as its shortest.
+void BlockLowering::host_work(PassBuilder& out, const Operator& op, Category category,
+                              Direction pass) const {
+  const bool tables = op.kind == OperatorKind::embedding_bag;
+  if (!tables && !has_weight_gradient(op)) return;
+  for (const HostWork& work : s_.costs.software.host.work) {
+    if (work.pass != pass || (work.each == HostWorkOf::product) == tables) continue;
+    const int times = work.each == HostWorkOf::division ? op.bags.divisions : 1;
+    const int kernels = static_cast<int>(work.kernels) * times;
+    if (kernels > 0) out.compute(work.what, category, memory_bound(Bytes(0), kernels));
+    out.launch(0, static_cast<int>(work.collectives) * times);
+    out.dispatch(static_cast<int>(work.operators) * times);
+  }
+}
+
 void BlockLowering::update_tables(PassBuilder& out, const Operator& op, Category category) {
   if (op.bags.updated > Bytes(0)) {
     out.compute("update of tables", category,

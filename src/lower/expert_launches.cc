@@ -40,12 +40,18 @@ bool has_experts(const Block& block) {
   });
 }
 
+bool has_tables(const Block& block) {
+  return std::ranges::any_of(
+      block.operators, [](const Operator& op) { return op.kind == OperatorKind::embedding_bag; });
+}
+
 bool sends_tokens(const Binding& binding) { return binding.ep * binding.etp > 1; }
 
 bool reads_counts(const Block& block, const BlockSetting& setting) {
   const HostCosts& host = setting.costs.software.host;
-  return host.reads_counts && host.launches != LaunchPath::graphs &&
-         !setting.training.expert_load.padded &&
+  if (!host.reads_counts || host.launches == LaunchPath::graphs) return false;
+  if (has_tables(block)) return true;
+  return !setting.training.expert_load.padded &&
          (sends_tokens(setting.binding) || launches_each(setting)) && has_experts(block);
 }
 

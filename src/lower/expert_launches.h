@@ -50,6 +50,7 @@ int counting_kernels(ExpertDispatch dispatch, int ranks);
 int counting_collectives(ExpertDispatch dispatch, int ranks);
 
 bool has_experts(const Block& block);
+bool has_tables(const Block& block);
 
 // Whether tokens go to other ranks: to their experts, or to the parts of these.
 bool sends_tokens(const Binding& binding);
@@ -57,6 +58,8 @@ bool sends_tokens(const Binding& binding);
 // Whether the host waits in every forward of the block for the counts of its experts: to send
 // tokens, or to launch the products of its experts one by one. Experts that are padded to their
 // capacity have no counts to read (token_dispatcher.py of core_v0.12.0, :420 to 460, experts.py:714 and :885).
+// Or for the look-ups of each table, whose vectors and updates it launches behind them (pytorch/torchrec
+// v0.2.0 torchrec/sparse/jagged_tensor.py, _maybe_compute_length_per_key: tolist()).
 bool reads_counts(const Block& block, const BlockSetting& setting);
 
 // Launches of one product, and of the cast of one operand, of so many experts.

@@ -139,10 +139,11 @@ BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
   pass.time = timeline.makespan;
   pass.breakdown = attribute(pass.graph, timeline, 0, {});
   const HostCosts& host = costs_.software.host;
-  pass.host = round_to_picoseconds(host.launches == LaunchPath::graphs
-                                       ? host.kernel
-                                       : host.kernel * kernels_ + host.product * modules_ +
-                                             host.collective * collectives_);
+  pass.host =
+      round_to_picoseconds(host.launches == LaunchPath::graphs
+                               ? host.kernel
+                               : host.kernel * kernels_ + host.product * modules_ +
+                                     host.collective * collectives_ + host.dispatch * operators_);
   return pass;
 }
 

@@ -8,7 +8,8 @@
 //
 // The host launches what a pass is made of, one after the other:
 //
-//   host = kernels * c_kernel + modules * c_product + collectives * c_collective     (s)
+//   host = kernels * c_kernel + modules * c_product + collectives * c_collective
+//          + operators that launch nothing * c_dispatch                             (s)
 //
 // or one launch if a graph holds them (plan/software.h, HostCosts). One graph holds what is captured
 // of a pass, and of either half of a microbatch; it is assumed to cost as much as a module with one
@@ -89,6 +90,8 @@ class PassBuilder {
   void launch_as_graph(bool graph);
   // What the host launches beside what holds the streams for long.
   void launch(int kernels, int collectives);
+  // Operators that launch nothing.
+  void dispatch(int operators) { operators_ += graph_ ? 0 : operators; }
 
   // A transfer that starts when the last kernel has ended (or at once) and runs beside what
   // follows. Nothing waits for it until wait_for. Returns nothing for a transfer that takes no
@@ -115,7 +118,7 @@ class PassBuilder {
   double compute_share_lost_;
   const CostContext& costs_;
   std::span<const Group> groups_;
-  int kernels_ = 0, modules_ = 0, collectives_ = 0;
+  int kernels_ = 0, modules_ = 0, collectives_ = 0, operators_ = 0;
   bool graph_ = false;
   std::array<bool, 2> launched_graph_{};  // of each half
   GraphBuilder builder_{step_categories()};

@@ -1,21 +1,51 @@
 #include "plan/software.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace orrery {
+
+namespace {
+
+constexpr std::int64_t kMostOperations = 100'000;  // of one row of work
+
+bool in_range(const HostWork& work) {
+  return std::ranges::all_of(
+      std::array{work.kernels, work.operators, work.collectives},
+      [](std::int64_t count) { return count >= 0 && count <= kMostOperations; });
+}
+
+}  // namespace
+
+const Fields<HostWork>& fields_of(const HostWork*) {
+  static const Fields<HostWork> kTable =
+      Fields<HostWork>("host work")
+          .required<&HostWork::what>("what the operators are for")
+          .optional<&HostWork::each>("once a step, for each division of tables or each product")
+          .optional<&HostWork::pass>("forward or backward")
+          .optional<&HostWork::kernels>("kernels and copies that are launched")
+          .optional<&HostWork::operators>("operators that launch nothing")
+          .optional<&HostWork::collectives>("collectives of a few bytes");
+  return kTable;
+}
 
 const Fields<HostCosts>& fields_of(const HostCosts*) {
   static const Fields<HostCosts> kTable =
       Fields<HostCosts>("host")
           .optional<&HostCosts::launches>("each, compiled or graphs")
           .optional<&HostCosts::kernel>("host time to dispatch and launch one kernel")
+          .optional<&HostCosts::dispatch>("host time of an operator that launches nothing")
           .optional<&HostCosts::product>("host time of a matrix product beyond that")
           .optional<&HostCosts::collective>("host time of a collective")
           .optional<&HostCosts::waits>("for what the host waits until the device is done")
           .optional<&HostCosts::expert_launches>(
               "products of a rank's experts: a launch each, or together")
           .optional<&HostCosts::reads_counts>(
-              "the host reads back how many tokens each expert gets")
+              "the host reads back how many tokens each expert or look-ups each table gets")
+          .optional<&HostCosts::work>("what else it does in a step of a recommendation model")
           .optional<&HostCosts::graph_modules>(
               "parts of layers that a graph of the layer launches");
   return kTable;
@@ -76,12 +106,18 @@ const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
 Result<SoftwareProfile> read_software(const Document& document) {
   ORRERY_TRY(SoftwareProfile profile, read<SoftwareProfile>(document));
   for (const auto& [name, time] : {std::pair{"kernel", profile.host.kernel},
+                                   {"dispatch", profile.host.dispatch},
                                    {"product", profile.host.product},
                                    {"collective", profile.host.collective}}) {
     if (time < Seconds(0) || time > Seconds(1)) {
       return bad_input("host." + std::string(name) + " is out of range", document.name,
                        "a time from 0 to 1 s");
     }
+  }
+  for (const HostWork& work : profile.host.work) {
+    if (in_range(work)) continue;
+    return bad_input("host.work: a count of '" + work.what + "' is out of range", document.name,
+                     "kernels, operators and collectives from 0 to 100000");
   }
   for (const auto& [key, stage] :
        {std::pair{"zero ", profile.zero}, {"pipeline_zero ", profile.pipeline_zero}}) {

@@ -10,6 +10,7 @@
 // Not modelled: allocator stalls, data loading, checkpoints, garbage collection, stragglers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "cost/memory/memory_facts.h"
 #include "document/fields.h"
 #include "document/provenance.h"
+#include "graph/kernel_shape.h"
 #include "plan/plan.h"
 #include "units/quantity.h"
 
@@ -93,16 +95,34 @@ enum class Fp8Scaling { delayed, current, blocks };
 // and the shared expert; what counts the tokens of every expert.
 enum class GraphModule { attention, router, counting };
 
+// Of what the host does a step of a recommendation model once: in all, for each kind of division
+// of its tables whose vectors are exchanged, for each product with weights.
+enum class HostWorkOf { step, division, product };
+
+// A row of operators of the framework beside those that are lowered one by one.
+struct HostWork {
+  std::string what;
+  HostWorkOf each = HostWorkOf::step;
+  Direction pass = Direction::forward;
+  std::int64_t kernels = 0;      // and copies
+  std::int64_t operators = 0;    // that launch nothing: views, shapes, events
+  std::int64_t collectives = 0;  // of a few bytes
+  bool operator==(const HostWork&) const = default;
+};
+const Fields<HostWork>& fields_of(const HostWork*);
+
 struct HostCosts {
   LaunchPath launches = LaunchPath::each;
   Seconds kernel{9e-6};       // of the host, to dispatch one operator and launch its kernel
+  Seconds dispatch{4.5e-6};   // of an operator that launches nothing
   Seconds product{105e-6};    // of a matrix product more: module, autograd node, casts
   Seconds collective{30e-6};  // of a collective: bookkeeping, stream events, launch
   HostWaits waits = HostWaits::never;
   ExpertLaunches expert_launches = ExpertLaunches::each;
-  // How many tokens each expert gets is read back before they are sent, so that the host cannot run
-  // ahead of the device from one layer of experts to the next.
+  // How many tokens each expert gets is read back before they are sent, and how many look-ups each
+  // table, so that the host cannot run ahead of the device from one such layer to the next.
   bool reads_counts = true;
+  std::vector<HostWork> work = {};              // of a recommendation model
   std::vector<GraphModule> graph_modules = {};  // of launches: each
   bool operator==(const HostCosts&) const = default;
 };

@@ -70,6 +70,19 @@ TEST(Software, AnImpossibleHostTimeIsAnError) {
   EXPECT_THAT(profile.error().text(), HasSubstr("kernel"));
 }
 
+TEST(Software, AnImpossibleCountOfHostWorkIsAnError) {
+  for (const char* count : {"kernels: -1", "operators: 100001", "collectives: -2"}) {
+    const auto profile = read_software(*parse_yaml(
+        "name: x\ntitle: y\nhost: {work: [{what: sorting, " + std::string(count) +
+            "}]}\nprovenance: {source: z}\n",
+        "x.yaml"));
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error().text(),
+              "x.yaml: host.work: a count of 'sorting' is out of range (kernels, operators and "
+              "collectives from 0 to 100000)");
+  }
+}
+
 TEST(Software, AZeroStageThatIsNoneIsAnError) {
   for (const char* stage : {"-1", "4"}) {
     const auto profile = read_software(*parse_yaml(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/recommendation/table_costs.h"
@@ -213,8 +214,10 @@ class Placer {
     out.tables.resize(costs_.tables().size());
     double host = 0;
     double storage = 0;
+    std::set<TableSharding> divisions;
     for (std::size_t i = 0; i < costs_.tables().size(); ++i) {
       const EmbeddingTable& t = costs_.tables()[i];
+      if (choices[i].sharding != TableSharding::data) divisions.insert(choices[i].sharding);
       std::string why = reason(t, choices[i]);
       if (t.memory != TableMemory::device) {
         const double bytes = t.rows * costs_.row_memory(t.width) / static_cast<double>(d_.ep);
@@ -230,6 +233,7 @@ class Placer {
           coded ? costs_.coding(i, costs_.path(choices[i].sharding)).codec : VectorCodec::none,
           std::move(why)};
     }
+    out.bags.divisions = static_cast<int>(divisions.size());
     out.host_memory = Bytes(host);
     out.storage = Bytes(storage);
   }
