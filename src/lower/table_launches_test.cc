@@ -2,13 +2,13 @@
 // (validation/traces/torchrec/sst_long_a2a_optimizer_4, rank 0, steps 5 and 6).
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <utility>
-#include <vector>
+#include <cstdint>
+#include <tuple>
 
 #include "lower/model_costs.h"
 #include "lower/priced_model.h"
 #include "model/recommendation/recommendation.h"
+#include "model/recommendation/recommender.h"
 
 namespace orrery {
 namespace {
@@ -51,8 +51,8 @@ Launched launched(const Recommender& r, const HostCosts& only) {
 constexpr Seconds kOne{1e-6};
 const HostCosts kKernels{
     .kernel = kOne, .dispatch = {}, .product = {}, .collective = {}, .work = {}};
-const HostCosts kCollectives{
-    .kernel = {}, .dispatch = {}, .product = {}, .collective = kOne, .work = {}};
+const HostCosts kDispatched{
+    .kernel = {}, .dispatch = kOne, .product = {}, .collective = {}, .work = {}};
 
 double count(Picoseconds time) { return time.seconds() / kOne; }
 
@@ -62,6 +62,31 @@ TEST(TableLaunches, AreThoseOfTheRecordedStep) {
   const Launched kernels = launched(recorded_model(), kKernels);
   EXPECT_NEAR(count(kernels.forward + kernels.backward), 95 + 113 - 9 - 16, 1e-6);
   EXPECT_NEAR(count(kernels.forward), 95 - 4 - 2 - 10 - 8, 1e-6);
+}
+
+// What is done for each kind of division is done twice for two: 29 kernels and 56 operators forward,
+// 22 and 1 backward.
+TEST(TableLaunches, AreRepeatedForEachDivision) {
+  Recommender mixed = recorded_model();
+  mixed.table_shardings.assign(64, TableSharding::table);
+  mixed.table_shardings.back() = TableSharding::row;
+  for (const auto& [only, forward, backward] :
+       {std::tuple{kKernels, 29, 22}, {kDispatched, 56, 1}}) {
+    const Launched one = launched(recorded_model(), only);
+    const Launched two = launched(mixed, only);
+    EXPECT_NEAR(count(two.forward - one.forward), forward, 1e-6);
+    EXPECT_NEAR(count(two.backward - one.backward), backward, 1e-6);
+  }
+}
+
+// Lengths that are read back take the lead: neither pass is shorter than its launches.
+TEST(TableLaunches, TakeTheLeadOfTheHost) {
+  const SoftwareProfile torchrec = *load_software(Catalog::built_in(), "torchrec");
+  const Recommender r = recorded_model();
+  PricedModel priced(*build_model(r), "v100-16gb-sxm2:4", "ep=4", 1, NumberFormat::fp32, torchrec);
+  const BlockCost& tables = priced.costs(Backward::fused).blocks.front();
+  EXPECT_GE(tables.forward.time, tables.forward.host);
+  EXPECT_GE(tables.backward.time, tables.backward.host);
 }
 
 }  // namespace
