@@ -1856,7 +1856,7 @@ class Network(Record):
 
 class AlgorithmTimes(Record):
     """One algorithm at every fidelity."""
-    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized", "imported"]
+    algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "parallel_trees", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized", "imported"]
     """its name"""
     closed_form_s: float | None
     """null: the cost model does not have it"""

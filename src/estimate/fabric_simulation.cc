@@ -264,8 +264,6 @@ class Job {
                                                                        : ProgramAlgorithm::ring,
                            c.collective, shape);
           }
-          const double senders =
-              senders_at_once(algorithm, c.collective, path.ranks, path.node_ranks);
           auto placed = placements(of, device);
           if (!crosses) {
             std::erase_if(placed,
@@ -275,7 +273,7 @@ class Job {
               *program,
               [&](std::size_t s, const std::vector<FabricLevel>& levels) {
                 return library_levels(levels, costs(s).cache->context().collectives, c.collective,
-                                      algorithm, choice.protocol, StepLatency::none, senders);
+                                      algorithm, choice.protocol, StepLatency::none, path);
               },
               placed);
         }));
@@ -367,7 +365,7 @@ class Job {
     for (const int m : group.members) {
       const auto here = static_cast<std::uint32_t>(m);
       while (!out.members.empty() && here % out.members.back() != 0) out.members.pop_back();
-      if (here > (out.members.empty() ? 1 : out.members.back())) out.members.push_back(here);
+      if (here > (out.members.empty() ? 0 : out.members.back())) out.members.push_back(here);
     }
     return out;
   }

@@ -116,6 +116,18 @@ TEST(StepFlows, OfReplicasOnSitesThatDifferFillTheLink) {
   }
 }
 
+// Whatever the library chooses for gradients between two sites of many nodes (here trees with LL128,
+// and rings or aggregated trees beside sharded states), flows take its closed form.
+TEST(StepFlows, OfReplicasOnManyNodesAreTheClosedForms) {
+  for (const char* plan : {"tp=8,pp=2,zero=0", "tp=8,zero=0", "tp=8,zero=1"}) {
+    const StepFlows flows = flows_of(scenario(
+        "llama-3-8b", "a100-80gb-sxm:2048+a100-80gb-sxm:2048@metro-pair", plan, 8192, 4096));
+    for (const AxisFlows& a : flows.axes) {
+      EXPECT_NEAR(a.alone / a.closed, 1, 0.05) << plan << " " << a.axis << " " << a.collective;
+    }
+  }
+}
+
 // Beside a site without a network that has twice as many of the ranks, units of half its ranks fill
 // every site: half of its accelerators send over the link, which takes twice the closed form but for
 // latency, and nothing else of a group crosses the link.

@@ -50,8 +50,9 @@ class RingReader {
   RingReader(const Cluster& fabric, const CostContext& context, const StepOnFabric& on)
       : context_(context), on_(on), levels_(fabric.levels) {
     Cluster at_large = fabric;
-    at_large.levels = library_levels(fabric.levels, context.collectives, CollectiveKind::all_gather,
-                                     ProgramAlgorithm::ring, Protocol::simple, StepLatency::none);
+    at_large.levels =
+        library_levels(fabric.levels, context.collectives, CollectiveKind::all_gather,
+                       ProgramAlgorithm::ring, Protocol::simple, StepLatency::none, {});
     network_.emplace(*network_of(at_large));
   }
   [[nodiscard]] const Network& network() const { return *network_; }

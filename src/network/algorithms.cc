@@ -295,6 +295,31 @@ std::optional<Program> bruck(Kind kind, const ProgramShape& shape) {
   return out;
 }
 
+// Every part goes down a binomial tree that begins at its rank; a reduction takes the way back. The
+// sends of a gather at one distance: parts whose owners are an even number of distances behind.
+std::optional<Program> parallel_trees(Kind kind, const ProgramShape& shape) {
+  if (!one_of(kind, {Kind::all_gather, Kind::reduce_scatter})) return std::nullopt;
+  const std::uint32_t p = shape.ranks();
+  Program out = program(kind, shape, p);
+  for (std::uint32_t distance = std::bit_ceil(p) / 2; distance > 0; distance /= 2) {
+    Round round;
+    const std::uint32_t count = (p + distance - 1) / (2 * distance);
+    for (std::uint32_t r = 0; r < p; ++r) {
+      const std::uint32_t next = (r + distance) % p;
+      const bool gather = kind == Kind::all_gather;
+      round.sends.push_back({.from = gather ? r : next,
+                             .to = gather ? next : r,
+                             .part = (r + p - (count - 1) * 2 * distance) % p,
+                             .count = count,
+                             .stride = 2 * distance,
+                             .reduces = !gather});
+    }
+    out.rounds.push_back(std::move(round));
+  }
+  if (kind == Kind::reduce_scatter) std::ranges::reverse(out.rounds);
+  return out;
+}
+
 // ---- level by level ----
 
 // Phases that follow each other for one piece of the data, while other pieces are in other phases.
@@ -320,6 +345,14 @@ void add_phases(Program& out, const PhasesOf& phases_of, std::uint32_t pieces) {
   }
   out.parts *= pieces;
   out.part_share /= pieces;
+}
+
+// Without nodes of one rank, which join nothing.
+ProgramShape by_level(ProgramShape shape) {
+  if (!shape.members.empty() && shape.members.front() == 1) {
+    shape.members.erase(shape.members.begin());
+  }
+  return shape;
 }
 
 // A ring among the units of one level. Part p belongs to rank p; a rank keeps the parts whose place
@@ -397,7 +430,8 @@ std::optional<Program> exchange_by_node(const ProgramShape& shape, bool pipeline
   return out;
 }
 
-std::optional<Program> hierarchical(Kind kind, const ProgramShape& shape) {
+std::optional<Program> hierarchical(Kind kind, const ProgramShape& stated) {
+  const ProgramShape shape = by_level(stated);
   if (shape.members.size() < 2) return std::nullopt;
   if (kind == Kind::all_to_all) return exchange_by_node(shape, false);
   if (!is_reduction_or_gather(kind)) return std::nullopt;
@@ -419,7 +453,8 @@ std::optional<Program> hierarchical(Kind kind, const ProgramShape& shape) {
   return out;
 }
 
-std::optional<Program> pxn(Kind kind, const ProgramShape& shape) {
+std::optional<Program> pxn(Kind kind, const ProgramShape& stated) {
+  const ProgramShape shape = by_level(stated);
   if (kind != Kind::all_to_all || shape.members.size() < 2) return std::nullopt;
   return exchange_by_node(shape, true);
 }
@@ -528,6 +563,8 @@ std::optional<Program> program_of(ProgramAlgorithm algorithm, CollectiveKind kin
       return halving_doubling(kind, shape);
     case ProgramAlgorithm::bruck:
       return bruck(kind, shape);
+    case ProgramAlgorithm::parallel_trees:
+      return parallel_trees(kind, shape);
     case ProgramAlgorithm::chain:
       return chain(kind, shape);
     case ProgramAlgorithm::binomial:

@@ -14,6 +14,8 @@
 //   halving_doubling        recursive halving, then doubling (Rabenseifner): 2 log2 P a + 2 (P-1)/P
 //                           n/b; ranks beyond a power of two are folded in first and out last
 //   bruck                   all-gather, any P: ceil(log2 P) a + (P-1)/P n/b
+//   parallel_trees          all-gather, reduce-scatter, any P: bruck from the largest distance to the
+//                           smallest, so that most parts travel least (PAT, arXiv 2506.20252)
 //   chain                   broadcast in C pieces: (C + P - 2) (a + n / (C b)), C = sqrt(n (P-2) /
 //                           (a b)) (1707.09414)
 //   binomial                broadcast: ceil(log2 P) (a + n/b)
@@ -49,6 +51,7 @@ enum class ProgramAlgorithm : std::uint8_t {
   recursive_doubling,
   halving_doubling,
   bruck,
+  parallel_trees,
   chain,
   binomial,
   hierarchical,
@@ -61,7 +64,8 @@ enum class ProgramAlgorithm : std::uint8_t {
 };
 
 // How ranks lie, which are numbered from the inside out: `members[l]` in one unit of level l, as in
-// GroupShape. Each must divide the next.
+// GroupShape. Each must divide the next. Where there are several, the first are those of a node, 1 of
+// nodes with a single rank each.
 struct ProgramShape {
   std::vector<std::uint32_t> members;
   std::uint32_t pieces = 8;  // of what is pipelined

@@ -8,6 +8,7 @@
 #include "cost/collective/communication_path.h"
 #include "cost/collective/hierarchical.h"
 #include "cost/collective/in_switch.h"
+#include "cost/collective/parallel_trees.h"
 #include "cost/collective/point_to_point.h"
 #include "cost/collective/ring.h"
 #include "cost/collective/tree.h"
@@ -31,6 +32,32 @@ double bus_factor(CollectiveKind kind, double ranks) {
   }
 }
 
+// Ranks of other nodes that send to one rank at once.
+double senders_at_once(ProgramAlgorithm algorithm, CollectiveKind kind,
+                       const CommunicationPath& path) {
+  const double node_ranks = path.node_ranks;
+  if (kind != CollectiveKind::all_to_all) return 1;
+  if (algorithm == ProgramAlgorithm::direct) return path.ranks - node_ranks;
+  return algorithm == ProgramAlgorithm::pairwise ? 1 : path.ranks / node_ranks - 1;
+}
+
+// What the protocol and the algorithm leave of the rate of every link.
+double library_share(ProgramAlgorithm algorithm, Protocol protocol, int nodes,
+                     const CollectiveParameters& parameters) {
+  switch (algorithm) {
+    case ProgramAlgorithm::tree:
+    case ProgramAlgorithm::double_tree:
+      return tree_protocol_share(protocol, nodes);
+    case ProgramAlgorithm::parallel_trees:
+      return parameters.parallel_trees.share;
+    default:
+      break;
+  }
+  return protocol == Protocol::low_latency       ? parameters.low_latency_share
+         : protocol == Protocol::low_latency_128 ? parameters.low_latency_128_share
+                                                 : 1;
+}
+
 }  // namespace
 
 std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
@@ -48,6 +75,8 @@ std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind ki
                                  {.phases = Phases::pipelined});
       case ProgramAlgorithm::in_switch:
         return in_switch_time(kind, payload, path, Protocol::simple, parameters);
+      case ProgramAlgorithm::parallel_trees:
+        return parallel_trees_time(kind, payload, path, Protocol::simple, parameters);
       case ProgramAlgorithm::direct:
         return all_to_all_times(kind, payload, path, protocol, parameters).direct;
       case ProgramAlgorithm::pxn:
@@ -67,6 +96,7 @@ std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind
   if (!once || !twice) return std::nullopt;
   Seconds out = std::max(Seconds(0), *once * 2.0 - *twice);
   const bool copies = algorithm == ProgramAlgorithm::ring ||
+                      algorithm == ProgramAlgorithm::parallel_trees ||
                       algorithm == ProgramAlgorithm::direct || algorithm == ProgramAlgorithm::pxn;
   if (copies && kind != CollectiveKind::broadcast && parameters.local_copy > BytesPerSecond(0)) {
     out += payload / static_cast<double>(path.ranks) / parameters.local_copy;
@@ -77,10 +107,9 @@ std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind
 std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         const CollectiveParameters& parameters, CollectiveKind kind,
                                         ProgramAlgorithm algorithm, Protocol protocol,
-                                        StepLatency latency, double senders) {
-  const double share = protocol == Protocol::low_latency       ? parameters.low_latency_share
-                       : protocol == Protocol::low_latency_128 ? parameters.low_latency_128_share
-                                                               : 1;
+                                        StepLatency latency, const CommunicationPath& path) {
+  const double share = library_share(algorithm, protocol, path.nodes, parameters);
+  const double senders = senders_at_once(algorithm, kind, path);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     Crossing crossing;
     crossing.link = link_kind(levels[l], l);
@@ -108,13 +137,6 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
   return levels;
 }
 
-double senders_at_once(ProgramAlgorithm algorithm, CollectiveKind kind, double ranks,
-                       double node_ranks) {
-  if (kind != CollectiveKind::all_to_all) return 1;
-  if (algorithm == ProgramAlgorithm::direct) return ranks - node_ranks;
-  return algorithm == ProgramAlgorithm::pairwise ? 1 : ranks / node_ranks - 1;
-}
-
 Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels) {
   ProgramShape out;
   std::uint32_t inside = 1;
@@ -126,7 +148,7 @@ Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricL
   };
   for (const FabricLevel& level : levels) {
     const auto here = static_cast<std::uint32_t>(std::min<std::int64_t>(ranks, level.accelerators));
-    if (here == inside) continue;
+    if (here == inside && &level != &levels.front()) continue;
     ORRERY_RETURN_IF_ERROR(fills(here));
     out.members.push_back(here);
     inside = here;
@@ -146,7 +168,7 @@ ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
     case CollectiveAlgorithm::in_switch:
       return ProgramAlgorithm::in_switch;
     case CollectiveAlgorithm::parallel_trees:
-      return ProgramAlgorithm::bruck;
+      return ProgramAlgorithm::parallel_trees;
     case CollectiveAlgorithm::pairwise:
       break;
   }
@@ -208,14 +230,14 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     if (progress) progress(static_cast<double>(i) / enumerators<ProgramAlgorithm>());
     if (only && algorithm != *only && algorithm != ProgramAlgorithm::imported) continue;
     if (algorithm == ProgramAlgorithm::in_switch && !path.reduces_in_switch) continue;
+    if (algorithm == ProgramAlgorithm::parallel_trees && path.node_ranks > 1) continue;
     if (kind == CollectiveKind::all_to_all && members > kMostExchangeRanks &&
         algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::imported) {
       continue;
     }
     ProgramShape shaped = shape;
-    const double senders = senders_at_once(algorithm, kind, path.ranks, path.node_ranks);
     reached.levels = library_levels(cluster.levels, parameters, kind, algorithm,
-                                    out.library.protocol, StepLatency::of_ring, senders);
+                                    out.library.protocol, StepLatency::of_ring, path);
     const FabricLevel& last = reached.levels[shaped.members.size() - 1];
     const double stages =
         algorithm == ProgramAlgorithm::chain ? static_cast<double>(ranks - 1) : 24;
@@ -238,7 +260,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
                              .value_or(parameters.ring.base.of(protocol));
     if (times.closed_form) {
       reached.levels = library_levels(cluster.levels, parameters, kind, algorithm, protocol,
-                                      StepLatency::none, senders);
+                                      StepLatency::none, path);
     }
     ORRERY_TRY(const Network network, network_of(reached));
     constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};

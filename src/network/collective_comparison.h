@@ -28,17 +28,14 @@
 namespace orrery {
 
 // Levels whose latency is that of a ring's step, or none, and whose efficiency is what the library's
-// rings, its reduction in switches or its direct exchange make of it; and, where a level states its
-// transport, what that leaves if all accelerators cross at once and `senders` of them send to one.
+// rings, trees, reduction in switches or direct exchange make of it on this path with this protocol;
+// and, where a level states its transport, what that leaves if all accelerators cross at once and as
+// many of them send to one as the algorithm has it.
 enum class StepLatency : std::uint8_t { of_ring, none };
 std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         const CollectiveParameters& parameters, CollectiveKind kind,
                                         ProgramAlgorithm algorithm, Protocol protocol,
-                                        StepLatency latency, double senders = 1);
-
-// Ranks of other nodes that send to one rank at once.
-double senders_at_once(ProgramAlgorithm algorithm, CollectiveKind kind, double ranks,
-                       double node_ranks);
+                                        StepLatency latency, const CommunicationPath& path);
 
 // The first `ranks` accelerators as programs see them: one entry for each level that joins more of
 // them than the level inside. Errors: they do not fill the units of a level evenly.

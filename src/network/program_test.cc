@@ -67,8 +67,8 @@ ProgramShape shape_of(std::vector<std::uint32_t> members, std::uint32_t pieces =
 TEST(Program, EveryAlgorithmGivesEveryRankWhatItPromises) {
   int verified = 0;
   const std::vector<std::vector<std::uint32_t>> shapes = {
-      {2},  {3},    {4},    {5},     {7},    {8},        {12},
-      {16}, {4, 8}, {2, 6}, {4, 16}, {3, 9}, {2, 4, 12}, {4, 20}};
+      {2},    {3},    {4},     {5},    {7},        {8},     {12},      {16},
+      {4, 8}, {2, 6}, {4, 16}, {3, 9}, {2, 4, 12}, {4, 20}, {1, 4, 8}, {1, 12}};
   for (const auto& members : shapes) {
     for (const std::uint32_t pieces : {1U, 3U, 8U}) {
       for (const Algorithm a : all_algorithms()) {
@@ -129,6 +129,8 @@ TEST(Program, TakesTheTimeOfItsClosedForm) {
       {Algorithm::halving_doubling, Kind::reduce_scatter, 16, 4, 15.0 / 16},
       {Algorithm::halving_doubling, Kind::all_reduce, 20, 10, 30.0 / 16 + 2},
       {Algorithm::bruck, Kind::all_gather, 13, 4, 12.0 / 13},
+      {Algorithm::parallel_trees, Kind::all_gather, 13, 4, 12.0 / 13},
+      {Algorithm::parallel_trees, Kind::reduce_scatter, 16, 4, 15.0 / 16},
       {Algorithm::binomial, Kind::broadcast, 16, 4,
        1 + 2 + 4 + 8 - 11.0},  // each sends n at a time
       {Algorithm::chain, Kind::broadcast, 16, 64 + 14, 78.0 / 64, 64},
@@ -164,6 +166,19 @@ TEST(Program, DoubleTreeUsesBothDirectionsOfEveryLink) {
       run(*program_of(Algorithm::double_tree, Kind::all_reduce, shape_of({64}, 1024)), payload, net,
           Placements{first(64)}, Routing::ecmp);
   EXPECT_NEAR(double_tree->time.value() / (2 * payload.value() / 50e9), 1, 0.08);
+}
+
+// Units of nodes with one rank each are no nodes: the trees are those of the ranks.
+TEST(Program, TreesOfNodesWithOneRankJoinTheRanks) {
+  const auto rounds = [](Algorithm algorithm, std::vector<std::uint32_t> members) {
+    return program_of(algorithm, Kind::all_reduce, shape_of(std::move(members)))->rounds;
+  };
+  for (const Algorithm algorithm : {Algorithm::tree, Algorithm::double_tree, Algorithm::ring}) {
+    EXPECT_EQ(rounds(algorithm, {1, 8, 16}), rounds(algorithm, {16})) << to_text(algorithm);
+  }
+  EXPECT_EQ(rounds(Algorithm::hierarchical, {1, 8, 16}), rounds(Algorithm::hierarchical, {8, 16}));
+  const Cluster cluster = nodes_of(64, 1, 400e9, 50e9, 0, 0);
+  EXPECT_EQ(shape_of_first(64, cluster.levels)->members, (std::vector<std::uint32_t>{1, 64}));
 }
 
 // Constants of a library that adds nothing to links and levels.
@@ -203,6 +218,53 @@ TEST(Program, AgreesWithTheCostModelWhereNothingIsInTheWay) {
   const auto ring_run = run(*program_of(Algorithm::ring, Kind::all_reduce, shape_of({8})), payload,
                             net, Placements{ranks}, Routing::ecmp);
   EXPECT_NEAR(ring_run->time / ring_expected, 1, 0.01);
+}
+
+// Aggregated trees over a network that is narrow between its halves, and on its own.
+TEST(Program, ParallelTreesTakeTheirClosedFormOverANarrowLink) {
+  const CollectiveParameters library = *load_collective_parameters(Catalog::built_in(), "hopper");
+  for (const double oversubscription : {1.0, 32.0}) {
+    Cluster cluster = nodes_of(64, 1, 400e9, 50e9, 0, 0);
+    cluster.levels[1].accelerators = 32;
+    FabricLevel between = cluster.levels[1];
+    between.name = "ethernet";
+    between.accelerators = 64;
+    between.oversubscription = oversubscription;
+    cluster.levels.push_back(between);
+    const CommunicationPath path =
+        communication_path({.size = 64, .members = {1, 32, 64}}, cluster.levels, library);
+    for (const Kind kind : {Kind::all_gather, Kind::reduce_scatter}) {
+      const Bytes payload(1e9);
+      const auto closed =
+          closed_form(Algorithm::parallel_trees, kind, payload, path, Protocol::simple, library);
+      const auto off =
+          off_links(Algorithm::parallel_trees, kind, payload, path, Protocol::simple, library);
+      ASSERT_TRUE(closed && off);
+      Cluster reached = cluster;
+      reached.levels = library_levels(cluster.levels, library, kind, Algorithm::parallel_trees,
+                                      Protocol::simple, StepLatency::none, path);
+      const auto done = run(*program_of(Algorithm::parallel_trees, kind, shape_of({1, 32, 64})),
+                            payload, *network_of(reached), Placements{first(64)}, Routing::spray);
+      ASSERT_TRUE(done);
+      EXPECT_NEAR((*off + done->time) / *closed, 1, 0.02) << oversubscription << to_text(kind);
+    }
+  }
+}
+
+// LL128 leaves a tree between nodes 120 of 128 bytes, and a ring on NVLink of an A100 53 %: flows of the
+// tree take its own share.
+TEST(Program, TreesTakeTheShareOfTheirProtocol) {
+  const Cluster cluster =
+      *parse_cluster("a100-80gb-sxm:64+a100-80gb-sxm:64@metro-pair", Catalog::built_in());
+  CollectiveQuestion question;
+  question.payload = Bytes(40e6);
+  question.only = Algorithm::double_tree;
+  const auto times = compare_collective(cluster, Catalog::built_in(), question);
+  ASSERT_TRUE(times) << times.error().text();
+  ASSERT_EQ(times->library.algorithm, CollectiveAlgorithm::tree);
+  ASSERT_EQ(times->library.protocol, Protocol::low_latency_128);
+  const AlgorithmTimes& tree = times->algorithms.front();
+  EXPECT_NEAR(tree.flows / *tree.closed_form, 1, 0.15);
 }
 
 TEST(Program, PhasesOfLevelsOverlapWhenTheDataAreInPieces) {

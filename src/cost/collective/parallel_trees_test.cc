@@ -24,6 +24,26 @@ TEST(ParallelTrees, AreForOneRankANode) {
   EXPECT_NEAR(microseconds(time({16, {1, 16}}, 0)), 8 + 2.8 * 16 + 4 * 14 / 3.5, 1e-9);
 }
 
+// Between two halves of P ranks go (log2(P / 2) + 1) / 2 times the bytes of a ring, so that a narrow
+// link between them takes so much longer; where it has room for that, the single rank counts.
+TEST(ParallelTrees, CrossANarrowLinkMoreOftenThanARing) {
+  const CollectiveParameters p = parameters("hopper");
+  const GroupShape group{64, {1, 32, 64}};
+  const auto transfer = [&](double between) {
+    const std::vector<FabricLevel> levels = {level("nvlink", 351, 0), level("infiniband", 48, 0),
+                                             level("wide-area", between, 0)};
+    const CommunicationPath path = communication_path(group, levels, p);
+    const auto time = [&](double n) {
+      return parallel_trees_time(CollectiveKind::all_gather, Bytes(n), path, Protocol::simple, p);
+    };
+    return (time(2e9) - time(1e9)).value() - 1e9 / 64 / p.local_copy.value();
+  };
+  const double ring = 63.0 / 64 * 1e9 / 48e9;
+  EXPECT_NEAR(transfer(48) / (ring / 0.75), 1, 1e-9);
+  const double cut = 1e9 / (1.5e9 * 32);  // 1.5 GB/s of each of the 32 ranks of a half
+  EXPECT_NEAR(transfer(1.5) / (cut * (5 + 1) / 2 / 0.75), 1, 1e-9);
+}
+
 TEST(ParallelTrees, BeatTheRingForSmallPayloadsOnly) {
   const CollectiveParameters p = parameters("hopper");
   const std::vector<FabricLevel> levels = {level("nvlink", 351, 0), level("infiniband", 48, 2)};

@@ -60,6 +60,12 @@ Bytes corrected_tree_bytes(Bytes payload, Protocol protocol) {
   return std::max(payload / share, kFirstBin * kEnvelope[p][i]);
 }
 
+double tree_protocol_share(Protocol protocol, int nodes) {
+  if (protocol == Protocol::low_latency) return 1 / 3.8;
+  if (protocol == Protocol::low_latency_128) return nodes == 1 ? 7.0 / 9 : 120.0 / 128;
+  return 1;
+}
+
 Seconds tree_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters) {
   if (kind != CollectiveKind::all_reduce) return kNever;
@@ -69,11 +75,11 @@ Seconds tree_time(CollectiveKind kind, Bytes payload, const CommunicationPath& p
   const double channels = parameters.channels;
   BytesPerSecond rate = std::min(path.ring_rate * parameters.tree_share,
                                  parameters.tree_simple_per_channel.of(path.nodes) * channels);
+  rate *= tree_protocol_share(protocol, path.nodes);
   if (protocol == Protocol::low_latency) {
-    rate = std::min(rate / 3.8, parameters.low_latency_total.of(path.nodes));
+    rate = std::min(rate, parameters.low_latency_total.of(path.nodes));
   } else if (protocol == Protocol::low_latency_128) {
-    rate = std::min(rate * (path.nodes == 1 ? 7.0 / 9 : 120.0 / 128),
-                    parameters.tree_low_latency_128_per_channel.of(path.nodes) * channels);
+    rate = std::min(rate, parameters.tree_low_latency_128_per_channel.of(path.nodes) * channels);
   }
   Seconds time = parameters.tree.base.of(protocol);
   for (const Crossing& c : path.crossings()) {

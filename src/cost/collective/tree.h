@@ -23,6 +23,9 @@ Bytes corrected_tree_bytes(Bytes payload, Protocol protocol);
 // The published correction: the share of bandwidth at this payload.
 double tree_correction(Bytes payload, Protocol protocol);
 
+// Share of its links' rate that the protocol leaves a tree over so many nodes.
+double tree_protocol_share(Protocol protocol, int nodes);
+
 // Returns an infinite time for all but all-reduce, and for LL128 over PCIe.
 Seconds tree_time(CollectiveKind kind, Bytes payload, const CommunicationPath& path,
                   Protocol protocol, const CollectiveParameters& parameters);
