@@ -369,26 +369,14 @@ class Job {
     }
     return out;
   }
-  // Of a group across sites: as all of them see it, or by the largest units that fill the nodes of each.
-  // In a site without a network of its own each accelerator has a part of the link, so that as many as
-  // possible must send: beside one, by the largest units that fill each site.
   [[nodiscard]] ProgramShape shape_across(StepGroup group) const {
-    const GroupShape& first = shape_at(0, group);
-    int of_nodes = 0;
-    int of_sites = 0;
-    bool alike = true;
-    bool all_have_networks = true;
+    std::vector<GroupShape> seen;
+    std::vector<std::int64_t> of_sites;
     for (std::size_t s = 0; s < costs().sites.size(); ++s) {
-      const GroupShape& here = shape_at(s, group);
-      const std::size_t levels = levels_of(fabric_, s).size();  // the last is the link
-      alike = alike && here.members == first.members;
-      all_have_networks = all_have_networks && levels > 2;
-      of_nodes = std::gcd(of_nodes, here.members.front());
-      of_sites = std::gcd(of_sites, here.members[levels - 2]);
+      seen.push_back(shape_at(s, group));
+      of_sites.push_back(seen.back().members[levels_of(fabric_, s).size() - 2]);
     }
-    if (alike) return shape_of(first);
-    return shape_of(
-        {.size = first.size, .members = {all_have_networks ? of_nodes : of_sites, first.size}});
+    return shape_of(across_sites(seen, of_sites));
   }
   [[nodiscard]] const GroupShape& shape_at(std::size_t site, StepGroup group) const {
     return costs(site).layout->groups[static_cast<std::size_t>(group)].shape;

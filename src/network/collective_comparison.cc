@@ -175,10 +175,84 @@ ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm) {
   return ProgramAlgorithm::direct;
 }
 
+GroupShape across_sites(std::span<const GroupShape> seen, std::span<const std::int64_t> of_sites) {
+  const bool alike = std::ranges::all_of(
+      seen, [&](const GroupShape& s) { return s.members == seen.front().members; });
+  if (alike) return seen.front();
+  const bool all_have_networks =
+      std::ranges::all_of(seen, [](const GroupShape& s) { return s.members.size() > 2; });
+  std::int64_t unit = 0;
+  for (std::size_t s = 0; s < seen.size(); ++s) {
+    unit = std::gcd(unit, of_sites[s]);
+    if (all_have_networks) unit = std::gcd(unit, seen[s].members.front());
+  }
+  return {.size = seen.front().size, .members = {static_cast<int>(unit), seen.front().size}};
+}
+
+namespace {
+
+// A group of the first ranks as one of the sites sees it.
+struct SeenFrom {
+  std::size_t site = 0;
+  CollectiveParameters parameters;
+  GroupShape group;
+  CommunicationPath path;
+  CollectiveChoice library;
+};
+
+// From each site that has some of the ranks.
+Result<std::vector<SeenFrom>> seen_from_sites(const Cluster& cluster, const Catalog& catalog,
+                                              const CollectiveQuestion& question,
+                                              std::int64_t ranks) {
+  const bool differ = site_count(cluster) > 1;
+  const std::int64_t in_first = differ ? accelerators_of(cluster, 0) : cluster.accelerators;
+  if (ranks > in_first && ranks < cluster.accelerators) {
+    return bad_input(std::to_string(ranks) + " ranks fill a part of the sites of " + cluster.name,
+                     "ranks",
+                     "all " + std::to_string(cluster.accelerators) + ", or at most " +
+                         std::to_string(in_first) + ", which the first site has");
+  }
+  std::vector<SeenFrom> out;
+  for (std::size_t s = 0; s < (ranks > in_first ? site_count(cluster) : 1); ++s) {
+    const Cluster view = differ ? at_site(cluster, s) : cluster;
+    const std::vector<FabricLevel>& levels = levels_of(cluster, s);
+    SeenFrom& seen = out.emplace_back();
+    seen.site = s;
+    ORRERY_TRY(seen.parameters,
+               load_collective_parameters(catalog, view.accelerator.architecture, view.host_path));
+    std::vector<std::int64_t> domains;
+    for (const FabricLevel& level : levels) domains.push_back(level.accelerators);
+    seen.group = group_shape(static_cast<int>(ranks), 1, domains);
+    seen.path = communication_path(seen.group, levels, seen.parameters);
+    seen.library = collective(question.kind, question.payload, seen.group, levels, seen.parameters);
+  }
+  return out;
+}
+
+Result<ProgramShape> shape_across(std::uint32_t ranks, const Cluster& cluster,
+                                  const std::vector<SeenFrom>& sites) {
+  std::vector<GroupShape> seen;
+  std::vector<std::int64_t> of_sites;
+  for (const SeenFrom& site : sites) {
+    seen.push_back(site.group);
+    of_sites.push_back(sites.size() > 1 ? accelerators_of(cluster, site.site) : ranks);
+  }
+  const GroupShape across = across_sites(seen, of_sites);
+  if (across.members == seen.front().members) return shape_of_first(ranks, cluster.levels);
+  return ProgramShape{.members = {static_cast<std::uint32_t>(across.members.front()), ranks}};
+}
+
+bool have_alike_switches(const std::vector<SeenFrom>& sites) {
+  return std::ranges::all_of(sites, [&](const SeenFrom& site) {
+    return site.path.reduces_in_switch && site.path.node_ranks == sites.front().path.node_ranks;
+  });
+}
+
+}  // namespace
+
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress) {
-  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "a collective by every algorithm"));
   const auto& [kind, payload, stated_ranks, only, imported, streams] = question;
   const std::int64_t ranks = stated_ranks > 0 ? stated_ranks
                              : imported       ? std::int64_t{imported->ranks}
@@ -203,14 +277,20 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
                          std::string(to_text(kind)) + " of " + std::to_string(ranks),
                      "--program", "name its collective, and its ranks with --ranks");
   }
-  ORRERY_TRY(
-      const CollectiveParameters parameters,
-      load_collective_parameters(catalog, cluster.accelerator.architecture, cluster.host_path));
   const auto members = static_cast<std::uint32_t>(ranks);
-  ORRERY_TRY(const ProgramShape shape, shape_of_first(members, cluster.levels));
-  std::vector<std::int64_t> domains;
-  for (const FabricLevel& level : cluster.levels) domains.push_back(level.accelerators);
-  const GroupShape group = group_shape(static_cast<int>(ranks), 1, domains);
+  ORRERY_TRY(const std::vector<SeenFrom> sites, seen_from_sites(cluster, catalog, question, ranks));
+  // All wait for the site where it takes longest.
+  const SeenFrom& slowest =
+      *std::ranges::max_element(sites, {}, [](const SeenFrom& site) { return site.library.time; });
+  const CollectiveParameters& parameters = slowest.parameters;
+  ORRERY_TRY(const ProgramShape shape, shape_across(members, cluster, sites));
+  const auto reach = [&](Cluster& reached, ProgramAlgorithm algorithm, StepLatency latency) {
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      levels_of(reached, s) =
+          library_levels(levels_of(cluster, s), sites[s].parameters, kind, algorithm,
+                         slowest.library.protocol, latency, slowest.path);
+    }
+  };
 
   CollectiveComparison out;
   out.cluster = cluster.name;
@@ -218,8 +298,8 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
   out.ranks = ranks;
   out.payload = payload;
   out.bus_factor = bus_factor(kind, static_cast<double>(ranks));
-  out.library = collective(kind, payload, group, cluster.levels, parameters);
-  const CommunicationPath path = communication_path(group, cluster.levels, parameters);
+  out.library = slowest.library;
+  const CommunicationPath& path = slowest.path;
   Cluster reached = cluster;
   std::vector<std::vector<std::uint32_t>> placement(1);
   placement[0].resize(members);
@@ -229,16 +309,17 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     const auto algorithm = static_cast<ProgramAlgorithm>(i);
     if (progress) progress(static_cast<double>(i) / enumerators<ProgramAlgorithm>());
     if (only && algorithm != *only && algorithm != ProgramAlgorithm::imported) continue;
-    if (algorithm == ProgramAlgorithm::in_switch && !path.reduces_in_switch) continue;
+    if (algorithm == ProgramAlgorithm::in_switch && !have_alike_switches(sites)) continue;
     if (algorithm == ProgramAlgorithm::parallel_trees && path.node_ranks > 1) continue;
     if (kind == CollectiveKind::all_to_all && members > kMostExchangeRanks &&
         algorithm != ProgramAlgorithm::hierarchical && algorithm != ProgramAlgorithm::imported) {
       continue;
     }
     ProgramShape shaped = shape;
-    reached.levels = library_levels(cluster.levels, parameters, kind, algorithm,
-                                    out.library.protocol, StepLatency::of_ring, path);
-    const FabricLevel& last = reached.levels[shaped.members.size() - 1];
+    reach(reached, algorithm, StepLatency::of_ring);
+    const std::vector<FabricLevel>& narrowest = levels_of(reached, slowest.site);
+    const FabricLevel& last =
+        sites.size() > 1 ? narrowest.back() : narrowest[shaped.members.size() - 1];
     const double stages =
         algorithm == ProgramAlgorithm::chain ? static_cast<double>(ranks - 1) : 24;
     if (algorithm == ProgramAlgorithm::in_switch) shaped.pieces = 512;
@@ -259,8 +340,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     const Seconds base = off_links(algorithm, kind, payload, path, protocol, parameters)
                              .value_or(parameters.ring.base.of(protocol));
     if (times.closed_form) {
-      reached.levels = library_levels(cluster.levels, parameters, kind, algorithm, protocol,
-                                      StepLatency::none, path);
+      reach(reached, algorithm, StepLatency::none);
     }
     ORRERY_TRY(const Network network, network_of(reached));
     constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};

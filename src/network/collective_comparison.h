@@ -9,7 +9,8 @@
 // All take the same constants: links of the graph are those of the levels as the communication library
 // reaches them with the protocol it would choose (`library_levels`), and what the closed form adds to
 // the carrying of bytes (`off_links`) is added to the flows, which then have no latency of their own.
-// So they differ in who shares which link. Algorithms without a closed form take the latency of a
+// So they differ in who shares which link. Where sites differ, each has its own links and rates; the
+// library chooses, and the closed form is, as in the site where it takes longest. Algorithms without a closed form take the latency of a
 // ring's step for every send.
 #pragma once
 
@@ -40,6 +41,12 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
 // The first `ranks` accelerators as programs see them: one entry for each level that joins more of
 // them than the level inside. Errors: they do not fill the units of a level evenly.
 Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels);
+
+// A group across sites that differ, with so many of its ranks in each: as all of them see it, or by the
+// largest units that fill the nodes of each. In a site without a network of its own each accelerator has
+// a part of the link, so that as many as possible must send: beside one, by the largest units that fill
+// each site.
+GroupShape across_sites(std::span<const GroupShape> seen, std::span<const std::int64_t> of_sites);
 
 // Ranks that are simulated at most.
 inline constexpr std::int64_t kMostSimulatedRanks = 8192;
