@@ -10,8 +10,10 @@
 // attention, of the rest is tried, as in the source. What runs beside an exchange is slowed
 // (lower/cost_context.h, contention). With ep = 1 nothing travels and the order does not matter.
 //
-// Not modelled: that tokens, which the source takes from between attention and feed-forward part of
-// the layer before, may already leave beside that feed-forward part. Blocks do not overlap.
+// With `shortcut_source: attention` experts read what attention of the layer before has made, as in
+// s.3 of the source; that layer's feed-forward part is then the first of the rest, so that tokens
+// travel beside it, too (model/transformer/transformer.cc). Blocks do not overlap: tokens leave no
+// earlier than where a block begins.
 #pragma once
 
 #include <cstddef>

@@ -150,6 +150,93 @@ TEST(ShortcutTurns, AddANormAndKeepASecondInput) {
               1e-3 * width * tokens);
 }
 
+// Experts in every second layer, of four.
+Model alternating(ShortcutSource source) {
+  Architecture a = *read_architecture(*Catalog::built_in().find("models", "deepseek-v2-lite"));
+  a.num_layers = 4;
+  a.moe->first_dense_layers = 0;
+  a.moe->layer_interval = 2;
+  a.residual = Residual::shortcut;
+  a.moe->shortcut_source = source;
+  return *build_model(a);
+}
+
+// The feed-forward part between what experts read and their layer moves, and nothing else changes.
+TEST(ShortcutTurns, ReadingTheAttentionBeforeMovesAFeedForwardPart) {
+  const Model late = alternating(ShortcutSource::layer);
+  const Model early = alternating(ShortcutSource::attention);
+  EXPECT_EQ(early.layers, late.layers);
+  EXPECT_EQ(parameters(early), parameters(late));
+  EXPECT_EQ(model_flops_per_sequence(early, 4096, AttentionCount::full),
+            model_flops_per_sequence(late, 4096, AttentionCount::full));
+  const auto names = [](const Model& model, std::size_t first) {
+    std::vector<std::string> out;
+    for (std::size_t l = first; l < first + 2; ++l) {
+      for (const Operator& op : model.blocks[model.layers[l]].operators) {
+        out.emplace_back(op.name);
+      }
+    }
+    return out;
+  };
+  EXPECT_EQ(names(early, 0), names(late, 0));
+  EXPECT_EQ(names(early, 2), names(late, 2));
+  const Block& attention = early.blocks[early.layers[0]];
+  const Block& experts = early.blocks[early.layers[1]];
+  EXPECT_EQ(attention.operators.back().name, "attention.residual");
+  EXPECT_EQ(experts.operators.front().name, "feed_forward.norm");
+  EXPECT_GT(expert_places(experts), expert_places(late.blocks[late.layers[1]]));
+  // Tokens leave before it.
+  const std::vector<Turn> turns = shortcut_turns(experts, PassOrder::forward, 0);
+  const auto turn_of = [&](std::string_view name) {
+    return std::ranges::find(turns, place_of(experts, name), &Turn::index) - turns.begin();
+  };
+  EXPECT_LT(turn_of("experts.dispatch"), turn_of("feed_forward.up"));
+  EXPECT_LT(turn_of("feed_forward.down"), turn_of("attention.query"));
+}
+
+TEST(ShortcutTurns, ReadingTheAttentionBeforeHidesMore) {
+  int exposed_passes = 0;
+  for (const char* on : {"h100-sxm:16", "a100-80gb-sxm:16"}) {
+    for (const char* plan : {"ep=16", "ep=16,recompute=full"}) {
+      ShortcutLayer late(alternating(ShortcutSource::layer), on, plan);
+      ShortcutLayer early(alternating(ShortcutSource::attention), on, plan);
+      const auto of_both = [&](ShortcutLayer& layer, auto figure) {
+        const ModelCosts& costs = layer.cache->costs(layer.plan, layer.plan.recompute);
+        return figure(costs.blocks[0]) + figure(costs.blocks[1]);
+      };
+      const auto compare = [&](auto pass) {
+        const auto time = [&](const BlockCost& cost) { return (cost.*pass).time; };
+        const auto exposed = [&](const BlockCost& cost) {
+          return (cost.*pass).breakdown[Category::exposed_ep];
+        };
+        ASSERT_EQ(late.model.blocks.size(), 2U);
+        if (of_both(late, exposed) == Picoseconds(0)) return;  // all is hidden already
+        ++exposed_passes;
+        EXPECT_LT(of_both(early, exposed), of_both(late, exposed)) << plan << " on " << on;
+        EXPECT_LT(of_both(early, time), of_both(late, time)) << plan << " on " << on;
+      };
+      compare(&BlockCost::forward);
+      compare(&BlockCost::backward);
+    }
+  }
+  EXPECT_GE(exposed_passes, 4);
+}
+
+TEST(ShortcutTurns, ReadingTheAttentionBeforeNeedsADenseLayer) {
+  Architecture a = *read_architecture(*Catalog::built_in().find("models", "deepseek-v2-lite"));
+  a.residual = Residual::shortcut;
+  a.moe->shortcut_source = ShortcutSource::attention;
+  EXPECT_EQ(build_model(a).error().text(),
+            "model 'deepseek-v2-lite' cannot be built: moe.shortcut_source attention needs "
+            "layer_interval above 1: tokens travel beside the feed-forward part of a dense layer "
+            "before; with experts in every layer write shortcut_source layer");
+  a.residual = Residual::standard;
+  a.moe->layer_interval = 2;
+  EXPECT_EQ(build_model(a).error().text(),
+            "model 'deepseek-v2-lite' cannot be built: moe.shortcut_source attention needs "
+            "residual shortcut");
+}
+
 TEST(ShortcutTurns, NeedASharedExpert) {
   Architecture a = *read_architecture(*Catalog::built_in().find("models", "mixtral-8x7b"));
   a.residual = Residual::shortcut;

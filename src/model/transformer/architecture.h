@@ -61,6 +61,10 @@ struct LatentAttention {
 };
 const Fields<LatentAttention>& fields_of(const LatentAttention*);
 
+// What experts of a shortcut read (Residual::shortcut): what the layer before has made, or only its
+// attention (arXiv 2404.05019 s.3).
+enum class ShortcutSource { layer, attention };
+
 struct MixtureOfExperts {
   std::int64_t num_experts = 0;
   std::int64_t top_k = 0;
@@ -72,8 +76,9 @@ struct MixtureOfExperts {
   bool shared_expert_gate = false;      // one sigmoid gate per token on the shared expert
   std::int64_t first_dense_layers = 0;  // leading layers without experts
   std::int64_t layer_interval = 1;      // after those, the last of each `interval` has experts
-  std::int64_t num_groups = 0;          // device-limited routing: groups of experts...
-  std::int64_t top_groups = 0;          // ...of which a token reaches so many
+  ShortcutSource shortcut_source = ShortcutSource::layer;
+  std::int64_t num_groups = 0;  // device-limited routing: groups of experts...
+  std::int64_t top_groups = 0;  // ...of which a token reaches so many
   bool operator==(const MixtureOfExperts&) const = default;
 };
 const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*);

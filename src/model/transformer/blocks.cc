@@ -107,33 +107,36 @@ void BlockWriter::residual(std::string_view name, double inputs) {
 }
 
 void BlockWriter::layer() {
+  if (kind_.takes_feed_forward) feed_forward_part(FeedForwardPart::dense);
   if (kind_.mixer != Mixer::none) mix();
   if (kind_.cross) {
     norm("cross_attention.norm", stream_rows());
     cross_attention();
     residual("cross_attention.residual", 2);
   }
-  if (kind_.feed_forward != FeedForwardPart::none) {
-    if (norms_before() && (!a_.parallel_block || a_.parallel_norms == 2)) {
-      norm("feed_forward.norm", stream_rows());
-    }
-    if (kind_.feed_forward == FeedForwardPart::experts) {
-      experts();
-    } else if (kind_.feed_forward == FeedForwardPart::memory) {
-      memory();
-    } else {
-      feed_forward();
-    }
-    if (norms_behind()) norm("feed_forward.post_norm", stream_rows());
-    // In a parallel block the partial sums of both branches are added before the one reduction.
-    residual("feed_forward.residual", 2);
-  }
+  if (kind_.feed_forward != FeedForwardPart::none) feed_forward_part(kind_.feed_forward);
   if (kind_.final_norm) {
     norm("encoder.final_norm", stream_rows());
     // The encoder's output, read by the cross-attention of all decoder layers.
     operators_.back().saved.push_back(
         {stream_rows(), fixed(static_cast<double>(a_.hidden)), ElementKind::gemm_operand});
   }
+}
+
+void BlockWriter::feed_forward_part(FeedForwardPart part) {
+  if (norms_before() && (!a_.parallel_block || a_.parallel_norms == 2)) {
+    norm("feed_forward.norm", stream_rows());
+  }
+  if (part == FeedForwardPart::experts) {
+    experts();
+  } else if (part == FeedForwardPart::memory) {
+    memory();
+  } else {
+    feed_forward();
+  }
+  if (norms_behind()) norm("feed_forward.post_norm", stream_rows());
+  // In a parallel block the partial sums of both branches are added before the one reduction.
+  residual("feed_forward.residual", 2);
 }
 
 void BlockWriter::mix() {

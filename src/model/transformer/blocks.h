@@ -26,6 +26,8 @@ struct LayerKind {
   FeedForwardPart feed_forward = FeedForwardPart::dense;
   bool final_norm = false;  // last encoder layer: the encoder's final norm follows
   bool auxiliary = false;   // of a multi-token prediction module
+  // The dense feed-forward part of the layer before is the begin of this one.
+  bool takes_feed_forward = false;
   bool operator==(const LayerKind&) const = default;
 };
 
@@ -55,6 +57,7 @@ class BlockWriter {
   void rotary();
   void cross_attention();
   void attention_core(std::string_view name, double query_key, double value, bool cross);
+  void feed_forward_part(FeedForwardPart part);
   void feed_forward();
   void experts();
   void shared_expert();

@@ -47,6 +47,19 @@ std::int64_t tensor_parts(const Architecture& a) {
   return a.gated_delta ? a.gated_delta->key_heads : 1;
 }
 
+// A layer of the decoder. Experts that read what attention of the layer before has made begin before
+// its feed-forward part, which therefore is the begin of their layer.
+LayerKind decoder_layer(const Architecture& a, std::int64_t i) {
+  const bool early = a.moe && a.moe->shortcut_source == ShortcutSource::attention;
+  const auto has_experts = [&](std::int64_t layer) {
+    return early && layer < a.num_layers && feed_forward_of(a, layer) == FeedForwardPart::experts;
+  };
+  return {.cross = a.kind == ModelKind::encoder_decoder,
+          .mixer = mixer_of(a, i),
+          .feed_forward = has_experts(i + 1) ? FeedForwardPart::none : feed_forward_of(a, i),
+          .takes_feed_forward = has_experts(i)};
+}
+
 void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kinds, LayerKind kind) {
   const auto known = std::ranges::find(kinds, kind);
   const auto index = static_cast<std::uint16_t>(known - kinds.begin());
@@ -104,10 +117,7 @@ Result<Model> build_model(const Architecture& architecture) {
     }
   }
   for (std::int64_t i = 0; i < a.num_layers; ++i) {
-    add_layer(model, a, kinds,
-              {.cross = a.kind == ModelKind::encoder_decoder,
-               .mixer = mixer_of(a, i),
-               .feed_forward = feed_forward_of(a, i)});
+    add_layer(model, a, kinds, decoder_layer(a, i));
   }
 
   for (Block& block : model.blocks) block.residual = a.residual;
