@@ -124,7 +124,7 @@ Estimate estimate(const PredictedStep& predicted) {
   const double sequences = static_cast<double>(out.training.global_batch);
   const Flops model_work = sequences * model_flops_of_a_sequence(predicted, AttentionCount::full);
   const double mean_microbatches =
-      sequences / static_cast<double>(plan.dp) / static_cast<double>(plan.micro_batch);
+      sequences / static_cast<double>(plan.dp) / static_cast<double>(step.micro_batch);
   const double ranks_per_stage = static_cast<double>(plan.tp * plan.cp * plan.dp);
   const Flops hardware_work = model_work + Flops(recomputed * ranks_per_stage * mean_microbatches);
   const FlopsPerSecond peak = peak_of(cluster, out.training.precision);

@@ -12,6 +12,7 @@
 #include "lower/shortcut_turns.h"
 #include "lower/stage_memory.h"
 #include "lower/step_stream.h"
+#include "plan/site_division.h"
 
 namespace orrery {
 namespace {
@@ -36,6 +37,7 @@ class Strategies {
     hidden();
     tiles();
     unequal_shards();
+    microbatches_of_sites();
     state_shares();
     gradients_in_place();
     expert_products();
@@ -162,7 +164,8 @@ class Strategies {
   void tiles() {
     if (plan_.loss_tiles == 1 && plan_.mlp_tiles == 1) return;
     const double tokens = static_cast<double>(step_.training().sequence_length) /
-                          static_cast<double>(plan_.cp) * static_cast<double>(plan_.micro_batch);
+                          static_cast<double>(plan_.cp) *
+                          static_cast<double>(step_.costs.micro_batch);
     out_.push_back(
         {"sequence_tiles",
          "logits, their gradients and the wide activations of the feed-forward part exist "
@@ -185,6 +188,22 @@ class Strategies {
                                 weight_shard(plan_), gradient_shard(plan_), state_shard(plan_)),
                     to_text(step_.costs.outer.seconds()),
                     "arXiv 2401.09149 s.4; lower/step_costs.h"});
+  }
+
+  void microbatches_of_sites() {
+    if (plan_.site_micro_batch.empty()) return;
+    std::string sites;
+    for (std::size_t k = 0; k < step_.costs.sites.size(); ++k) {
+      const StepCosts& site = step_.costs.sites[k];
+      sites += fmt::format("{}{}: r {}, b {}, m {}", k > 0 ? "; " : "", name_of(step_.cluster(), k),
+                           replicas_of(plan_, step_.cluster(), k), site.micro_batch,
+                           site.shape.microbatches);
+    }
+    out_.push_back({"microbatches_of_sites",
+                    "sum of r b m over the sites = global batch: replicas, sequences of a "
+                    "microbatch, microbatches of a replica",
+                    sites, fmt::format("{} sequences", step_.training().global_batch),
+                    "arXiv 2411.01075 s.4; lower/division_by_speed.h, plan/site_division.h"});
   }
 
   void state_shares() {

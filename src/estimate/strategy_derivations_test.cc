@@ -47,6 +47,14 @@ TEST(StrategyDerivations, OfSharesByMemoryNameThoseOfEachSite) {
             "");
 }
 
+TEST(StrategyDerivations, OfMicrobatchesOfSitesAddUpToTheBatch) {
+  const Derivation d = derived(scenario("llama-3-8b", "h100-sxm:8+a100-40gb-sxm:8@metro-pair",
+                                        "zero=3,recompute=full,site_micro_batch=3+1", 2048, 64),
+                               "microbatches_of_sites");
+  EXPECT_EQ(d.inputs, "h100-sxm:8: r 8, b 3, m 2; a100-40gb-sxm:8: r 8, b 1, m 2");
+  EXPECT_EQ(d.value, "64 sequences");
+}
+
 TEST(StrategyDerivations, OfGradientsInPlaceShowThatTheyNeedNoMemory) {
   Scenario s = scenario("llama-3-8b", "h100-sxm:16", "zero=1,recompute=full,gradients_in_place=on",
                         4096, 16);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/told_apart.h"
@@ -14,6 +16,7 @@
 #include "lower/stage_memory.h"
 #include "lower/step_graph.h"
 #include "lower/step_window.h"
+#include "plan/site_division.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
@@ -238,6 +241,136 @@ TEST(DivisionBySpeed, GivesTheFasterSiteMoreMicrobatches) {
   // Stated evenly, they are the even case.
   c.plan.site_microbatches = {16, 16};
   EXPECT_EQ(Step(c, c.cluster).time(), even.time());
+}
+
+constexpr auto kMixed = "h100-sxm:16+a100-80gb-sxm:32@metro-pair";
+
+// Two replicas of the H100s and four of the A100s.
+RandomCase sized(std::string_view plan) {
+  return stated_case(small_model("llama-3-8b", 8), kMixed, plan, 4096, 96);
+}
+
+TEST(SiteMicroBatch, EqualSizesAreTheEvenPlan) {
+  for (const std::string rest : {"tp=8", "tp=4,pp=2,placement=tp+cp+pp+dp", "tp=8,zero=3"}) {
+    const RandomCase even = sized(rest + ",micro_batch=2");
+    const RandomCase stated = sized(rest + ",site_micro_batch=2+2");
+    const Step a(even, even.cluster);
+    const Step b(stated, stated.cluster);
+    EXPECT_EQ(lower_bound(a.costs), lower_bound(b.costs)) << rest;
+    EXPECT_EQ(a.time(), b.time()) << rest;
+    EXPECT_EQ(memory_room(a.costs, 0).memory.peak, memory_room(b.costs, 0).memory.peak) << rest;
+  }
+}
+
+// Each site has the prices and the memory it has where all work on microbatches of its size.
+TEST(SiteMicroBatch, PricesEachSiteByItsOwn) {
+  const RandomCase c = sized("tp=8,site_micro_batch=4+1");
+  ASSERT_TRUE(plan_problems(c.model, c.cluster, c.training, c.plan).empty());
+  const Step step(c, c.cluster);
+  for (std::size_t site = 0; site < 2; ++site) {
+    const RandomCase alike = sized(site == 0 ? "tp=8,micro_batch=4" : "tp=8,micro_batch=1");
+    const Step all(alike, alike.cluster);
+    const StepCosts& own = step.costs.sites[site];
+    EXPECT_EQ(own.stages[0].totals.forward, all.costs.sites[site].stages[0].totals.forward);
+    EXPECT_EQ(own.stages[0].totals.backward, all.costs.sites[site].stages[0].totals.backward);
+    EXPECT_EQ(memory_room(own, 0).memory.peak, memory_room(all.costs.sites[site], 0).memory.peak);
+    EXPECT_EQ(own.micro_batch, site == 0 ? 4 : 1);
+    EXPECT_EQ(own.shape.microbatches, 96 / (2 * 4 + 4 * 1));
+  }
+  EXPECT_EQ(step.time(), step.time(Folding::expanded));
+  EXPECT_GE(step.time(), lower_bound(step.costs));
+}
+
+TEST(SiteMicroBatch, TakesMemoryFromItsSiteAlone) {
+  const auto peaks = [](const char* plan) {
+    const RandomCase c = sized(plan);
+    const Step step(c, c.cluster);
+    return std::pair(memory_room(step.costs.sites[0], 0).memory.peak,
+                     memory_room(step.costs.sites[1], 0).memory.peak);
+  };
+  const auto large = peaks("tp=8,site_micro_batch=4+2");
+  const auto small = peaks("tp=8,site_micro_batch=4+1");
+  EXPECT_EQ(large.first, small.first);
+  EXPECT_GT(large.second, small.second);
+}
+
+TEST(SiteMicroBatch, ConservesTheSequencesOfTheBatch) {
+  const auto sequences = [](const RandomCase& c, const Plan& plan) {
+    std::int64_t out = 0;
+    for (std::size_t site = 0; site < 2; ++site) {
+      const Plan own = plan_of_site(c.training, c.cluster, plan, site);
+      out += replicas_of(plan, c.cluster, site) * own.micro_batch * own.site_microbatches.front();
+    }
+    return out;
+  };
+  for (const char* plan :
+       {"tp=8,site_micro_batch=4+1", "tp=8,site_micro_batch=4+2", "tp=8,site_micro_batch=2+3",
+        "tp=8,site_micro_batch=4+2,"
+        "site_microbatches=8+4"}) {
+    const RandomCase c = sized(plan);
+    ASSERT_TRUE(plan_problems(c.model, c.cluster, c.training, c.plan).empty()) << plan;
+    EXPECT_EQ(sequences(c, c.plan), 96) << plan;
+    Plan without = c.plan;
+    without.site_microbatches.clear();
+    if (!plan_problems(c.model, c.cluster, c.training, without).empty()) continue;
+    const Step even({c.model, c.cluster, c.training, without, c.software}, c.cluster);
+    const Plan divided = divided_by_speed(even.costs);
+    ASSERT_EQ(divided.site_microbatches.size(), 2U) << plan;
+    EXPECT_EQ(divided.site_micro_batch, c.plan.site_micro_batch);
+    EXPECT_EQ(sequences(c, divided), 96) << plan;
+    const Step faster({c.model, c.cluster, c.training, divided, c.software}, c.cluster);
+    EXPECT_LE(faster.time(), even.time()) << plan;
+  }
+}
+
+// The second site has too little memory for microbatches as large as those the first is fastest with.
+TEST(SiteMicroBatch, IsChosenByTheMemoryOfEachSite) {
+  RandomCase c = stated_case(small_model("llama-3-8b", 32), "h100-sxm:8+a100-40gb-sxm:8@metro-pair",
+                             "tp=4", 8192, 64);
+  std::vector<Plan> plans;
+  for (const std::int64_t micro_batch : {1, 2, 4, 8}) {
+    plans.push_back(c.plan);
+    plans.back().micro_batch = micro_batch;
+  }
+  Step step(c, c.cluster);
+  const std::optional<Plan> chosen = sized_by_site(step.cache, plans);
+  ASSERT_TRUE(chosen);
+  ASSERT_EQ(chosen->site_micro_batch.size(), 2U);
+  EXPECT_GT(chosen->site_micro_batch[0], chosen->site_micro_batch[1]);
+  EXPECT_TRUE(plan_problems(c.model, c.cluster, c.training, *chosen).empty());
+  const StepCosts costs = step_costs(step.cache, *chosen);
+  EXPECT_GE(memory_room(costs, 0).left(), 0);
+  // Where both have the same memory and speed, one size is best in both.
+  const Cluster alike = told_apart(cluster("h100-sxm:8+h100-sxm:8@metro-pair"));
+  Step same(c, alike);
+  EXPECT_FALSE(sized_by_site(same.cache, plans));
+}
+
+TEST(SiteRules, SayWhichMicrobatchesOfSitesAreNone) {
+  const auto problem = [](const char* on, std::string_view plan) {
+    const RandomCase c = stated_case(small_model("llama-3-8b", 12), on, plan, 4096, 96);
+    const auto all = plan_problems(c.model, c.cluster, c.training, c.plan);
+    return all.empty() ? "" : all.front();
+  };
+  EXPECT_EQ(problem(kMixed, "tp=8,site_micro_batch=4+1"), "");
+  EXPECT_EQ(
+      problem(kMixed, "tp=8,site_micro_batch=4+3"),
+      "replicas of all sites work on 20 sequences at once, and 96 are no multiple of it: write a "
+      "global batch of 80, or site_microbatches as well");
+  EXPECT_EQ(problem(kMixed, "tp=8,site_micro_batch=4+0"),
+            "site_micro_batch 0 is outside 1 to 1000000");
+  EXPECT_EQ(problem(kMixed, "tp=8,site_micro_batch=4"),
+            "site_micro_batch has 1 value, the cluster has 2 sites");
+  EXPECT_EQ(problem(kMixed, "tp=8,micro_batch=2,site_micro_batch=4+1"),
+            "micro_batch 2 and site_micro_batch 4+1 both say how many sequences a microbatch has: "
+            "leave out one of them");
+  EXPECT_EQ(problem(kMixed, "tp=8,site_micro_batch=4+1,site_microbatches=8+4"),
+            "site_microbatches make a batch of 80 sequences, not 96");
+  EXPECT_EQ(problem("h100-sxm:48", "tp=8,site_micro_batch=2+1"),
+            "site_micro_batch needs sites that differ, and dp outermost in the placement");
+  EXPECT_EQ(problem(kMixed, "tp=8,sequence_parallel=false,halves=batch,site_micro_batch=4+1"),
+            "halves=batch needs an even number of sequences; micro_batch is 1");
+  EXPECT_EQ(problem(kMixed, "tp=8,sequence_parallel=false,halves=batch,site_micro_batch=4+2"), "");
 }
 
 TEST(SiteRules, SayWhichNumbersOfMicrobatchesAreNone) {

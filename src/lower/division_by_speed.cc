@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
+#include <utility>
 
+#include "lower/stage_memory.h"
 #include "outcome/invariant.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
@@ -51,19 +54,19 @@ std::vector<std::int64_t> layers_by_speed(const StepCosts& step) {
 
 // Replicas that work on equally many microbatches.
 struct Share {
-  std::int64_t replicas = 0;
-  double time = 0;  // of one microbatch, ps
+  std::int64_t sequences = 0;  // of a microbatch of each of them, over those that all shares divide
+  double time = 0;             // of one microbatch, ps
   std::int64_t microbatches = 1;
 };
 
-// Takes `excess` microbatches of single replicas away, a whole site's at a time; false if no number
-// of sites has exactly as many.
+// Takes `excess` sequences away, a microbatch of every replica of a site at a time; false if no number
+// of these has exactly as many.
 bool take_away(std::vector<Share>& shares, std::int64_t excess) {
   constexpr std::size_t kNone = SIZE_MAX;
   std::vector<std::size_t> last(static_cast<std::size_t>(excess) + 1, kNone);
   for (std::int64_t e = 1; e <= excess; ++e) {
     for (std::size_t k = 0; k < shares.size(); ++k) {
-      const std::int64_t before = e - shares[k].replicas;
+      const std::int64_t before = e - shares[k].sequences;
       if (before < 0 || (before > 0 && last[static_cast<std::size_t>(before)] == kNone)) continue;
       last[static_cast<std::size_t>(e)] = k;
       break;
@@ -73,7 +76,7 @@ bool take_away(std::vector<Share>& shares, std::int64_t excess) {
   for (std::int64_t e = excess; e > 0;) {
     const std::size_t k = last[static_cast<std::size_t>(e)];
     if (k == kNone || --fewer[k].microbatches < 1) return false;
-    e -= fewer[k].replicas;
+    e -= fewer[k].sequences;
   }
   shares = std::move(fewer);
   return true;
@@ -82,16 +85,22 @@ bool take_away(std::vector<Share>& shares, std::int64_t excess) {
 std::vector<std::int64_t> microbatches_by_speed(const StepCosts& step) {
   const Cluster& cluster = step.sites.front().cache->context().cluster;
   std::vector<Share> shares;
-  std::int64_t missing = step.cache->training().global_batch / step.plan.micro_batch;
+  std::int64_t unit = 0;
   for (std::size_t site = 0; site < step.sites.size(); ++site) {
     const StepCosts& costs = step.sites[site];
-    Share share{.replicas = replicas_of(step.plan, cluster, site)};
+    Share share{.sequences = replicas_of(step.plan, cluster, site) * costs.micro_batch};
     for (int device = 0; device < costs.shape.devices; ++device) {
       const PassTotals held = costs.held(device);
       share.time = std::max(share.time, (held.forward + held.backward).count());
     }
-    missing -= share.replicas;
+    unit = std::gcd(unit, share.sequences);
     shares.push_back(share);
+  }
+  if (step.cache->training().global_batch % unit != 0) return {};
+  std::int64_t missing = step.cache->training().global_batch / unit;
+  for (Share& share : shares) {
+    share.sequences /= unit;
+    missing -= share.sequences;
   }
   constexpr int kTriesBeyond = 64;
   constexpr std::int64_t kMostExcess = 1 << 20;
@@ -108,7 +117,7 @@ std::vector<std::int64_t> microbatches_by_speed(const StepCosts& step) {
       return static_cast<double>(s.microbatches + 1) * s.time;
     });
     ++next.microbatches;
-    missing -= next.replicas;
+    missing -= next.sequences;
   }
   return {};
 }
@@ -123,6 +132,34 @@ Plan divided_by_speed(const StepCosts& step) {
   } else {
     out.layers = layers_by_speed(step);
   }
+  return out;
+}
+
+std::optional<Plan> sized_by_site(CostCache& cache, const std::vector<Plan>& plans) {
+  struct Choice {
+    std::int64_t micro_batch = 0;
+    Picoseconds bound;
+  };
+  std::vector<Choice> chosen(cache.sites());
+  for (const Plan& plan : plans) {
+    const StepCosts step = step_costs(cache, plan);
+    for (std::size_t site = 0; site < chosen.size(); ++site) {
+      const StepCosts& own = step.sites[site];
+      bool fits = true;
+      for (int d = 0; d < own.shape.devices; ++d) fits = fits && memory_room(own, d).left() >= 0;
+      const Picoseconds bound = lower_bound(own);
+      Choice& best = chosen[site];
+      if (fits && (best.micro_batch == 0 || bound < best.bound)) best = {plan.micro_batch, bound};
+    }
+  }
+  const auto [least, most] = std::ranges::minmax(chosen, {}, &Choice::micro_batch);
+  if (least.micro_batch == most.micro_batch || least.micro_batch == 0) return std::nullopt;
+  Plan out = plans.front();
+  out.micro_batch = 1;
+  for (const Choice& choice : chosen) out.site_micro_batch.push_back(choice.micro_batch);
+  out.site_microbatches.assign(chosen.size(), 1);
+  out = divided_by_speed(step_costs(cache, out));
+  if (out.site_microbatches.empty()) return std::nullopt;
   return out;
 }
 

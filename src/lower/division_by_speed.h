@@ -9,13 +9,20 @@
 //
 // Replicas across sites: a replica of site k works on m_k microbatches,
 //
-//   min over m of max_k m_k t_k,   sum_k r_k m_k = global batch / micro-batch,   m_k >= 1,
+//   min over m of max_k m_k t_k,   sum_k r_k b_k m_k = global batch,   m_k >= 1,
 //
-// r_k its replicas, t_k = F + B of its slowest device. The optimum where some m meets the batch
-// exactly at that time or soon after; else the even numbers stay.
+// r_k its replicas, b_k the sequences of its microbatch, t_k = F + B of its slowest device. The
+// optimum where some m meets the batch exactly at that time or soon after; else the even numbers stay.
+//
+// Sequences of a microbatch: each site has those by which it would be the fastest among those whose
+// activations its memory has room for, by the lower bound of its step with an even part of the batch,
+// so that a large memory makes larger products and a small one no plan impossible. Source: Cephalo,
+// arXiv 2411.01075 s.4, which divides compute apart from the states (lower/state_division.h). It looks
+// for the batch of each rank by dynamic programming over profiled ranks; here ranks of a site are
+// alike, and what is chosen for one site does not depend on another.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lower/step_costs.h"
@@ -25,5 +32,11 @@ namespace orrery {
 // The plan of a step on sites that differ, with its `layers` or its `site_microbatches` so divided.
 // O(layers x devices), or O(microbatches x sites).
 Plan divided_by_speed(const StepCosts& step);
+
+// The first of these plans, which differ in micro_batch alone, with the one of them that is best in
+// each site as `site_micro_batch`, divided by speed; none if that is the same everywhere, nothing fits
+// somewhere, or no numbers of such microbatches make the batch. All plans must be valid, and replicas
+// lie across sites that differ. O(plans x sites + microbatches x sites).
+std::optional<Plan> sized_by_site(CostCache& cache, const std::vector<Plan>& plans);
 
 }  // namespace orrery

@@ -106,6 +106,7 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   StepCosts out;
   out.cache = &cache;
   out.plan = plan;
+  out.micro_batch = plan.micro_batch;
   out.passes = passes_of(training.workload);
   out.layout = &cache.layout(plan);
   const std::vector<Group>& groups = out.layout->groups;
@@ -234,8 +235,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   if (cache.sites() == 1) return costs_of_site(cache, plan);
   std::vector<StepCosts> sites;
   for (std::size_t site = 0; site < cache.sites(); ++site) {
-    Plan own = plan;
-    if (!plan.site_microbatches.empty()) own.site_microbatches = {plan.site_microbatches[site]};
+    const Plan own = plan_of_site(cache.training(), cache.context().cluster, plan, site);
     sites.push_back(costs_of_site(cache.at_site(site), own));
   }
   std::vector<std::size_t> devices = device_sites(plan, cache.context().cluster);

@@ -10,6 +10,7 @@
 // long as at the slower end, and a collective across them as long as at the slowest.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "graph/operation.h"
@@ -38,6 +39,7 @@ struct StepCosts {
   const ModelCosts* kept = nullptr;        // layers that are not recomputed beyond plan.recompute
   const ModelCosts* recomputed = nullptr;  // layers that are
   Plan plan;
+  std::int64_t micro_batch = 1;  // sequences of a microbatch of these stages
   PipelineShape shape;
   const Schedule* schedule = nullptr;
   std::vector<VirtualStage> stages;    // by virtual stage

@@ -74,6 +74,8 @@ const Fields<Plan>& fields_of(const Plan*) {
           .optional<&Plan::layers>("layers of each virtual stage, in order")
           .optional<&Plan::site_microbatches>(
               "microbatches of a replica in each site, where sites differ")
+          .optional<&Plan::site_micro_batch>(
+              "sequences of a microbatch in each site, where sites differ")
           .optional<&Plan::state_division>("how ranks of sites that differ share what ZeRO divides")
           .optional<&Plan::micro_batch>("sequences of a microbatch")
           .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
@@ -261,8 +263,8 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       Value changed = whole != nullptr ? *whole : Value::map();
       changed.set(member, scalar_value(value));
       map.set(outer, std::move(changed));
-    } else if (key == "layers" || key == "site_microbatches" || key == "placement" ||
-               key == "recompute_modules") {
+    } else if (key == "layers" || key == "site_microbatches" || key == "site_micro_batch" ||
+               key == "placement" || key == "recompute_modules") {
       map.set(key, list_value(value));
     } else {
       map.set(key, scalar_value(value));
@@ -371,9 +373,18 @@ std::int64_t weight_shard(const Plan& plan) {
   return plan.weight_shard > 0 ? plan.weight_shard : state_shard(plan);
 }
 
-int microbatches(const Training& training, const Plan& plan, std::size_t site) {
-  if (!plan.site_microbatches.empty()) return static_cast<int>(plan.site_microbatches[site]);
+int microbatches(const Training& training, const Plan& plan) {
+  if (!plan.site_microbatches.empty()) return static_cast<int>(plan.site_microbatches.front());
   return static_cast<int>(training.global_batch / (plan.dp * plan.micro_batch));
+}
+
+std::string micro_batch_text(const Plan& plan) {
+  if (plan.site_micro_batch.empty()) return std::to_string(plan.micro_batch);
+  std::string out;
+  for (const std::int64_t here : plan.site_micro_batch) {
+    out += (out.empty() ? "" : "+") + std::to_string(here);
+  }
+  return out;
 }
 
 }  // namespace orrery

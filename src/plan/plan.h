@@ -158,6 +158,9 @@ struct Plan {
   // Microbatches of a replica in each site, where replicas lie across sites that differ; empty: as
   // many everywhere.
   std::vector<std::int64_t> site_microbatches;
+  // Sequences of a microbatch in each site, in place of micro_batch (Cephalo, arXiv 2411.01075);
+  // empty: as many everywhere.
+  std::vector<std::int64_t> site_micro_batch;
   StateDivision state_division = StateDivision::even;
   std::int64_t micro_batch = 1;  // sequences; with tables 0: all of a replica
   std::int64_t zero = 1;         // 0 none, 1 optimizer states, 2 and gradients, 3 and parameters
@@ -256,9 +259,12 @@ std::int64_t state_shard(const Plan& plan);
 std::int64_t gradient_shard(const Plan& plan);
 std::int64_t weight_shard(const Plan& plan);
 
-// Microbatches a replica works through in one step, in that site where sites have different numbers;
-// the plan must be valid.
-int microbatches(const Training& training, const Plan& plan, std::size_t site = 0);
+// Microbatches a replica works through in one step; the plan must be valid and, where sites have
+// different microbatches, that of one site (plan/site_division.h).
+int microbatches(const Training& training, const Plan& plan);
+
+// Sequences of a microbatch: "2", or "4+1" where sites have different ones.
+std::string micro_batch_text(const Plan& plan);
 
 // "tp=8,pp=16,..." over `base`; commas or blanks separate the settings. Keys are those of
 // fields_of(Plan) in any case, and of Overlap as "overlap.x"; `vpp`, `mbs` and `sp` are accepted

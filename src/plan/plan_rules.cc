@@ -240,11 +240,14 @@ Reasons batch(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   const std::int64_t global = judged.training.global_batch;
   std::int64_t microbatches = 0;  // of a replica, at most
-  if (!plan.site_microbatches.empty()) {
+  if (!plan.site_microbatches.empty() || !plan.site_micro_batch.empty()) {
     if (!placement(judged).empty()) return {};
     Reasons wrong = share_problems(judged.cluster, judged.training, plan, kMaxMicrobatches);
     if (!wrong.empty()) return wrong;
-    microbatches = *std::ranges::max_element(plan.site_microbatches);
+    for (std::size_t site = 0; site < site_count(judged.cluster); ++site) {
+      const Plan own = plan_of_site(judged.training, judged.cluster, plan, site);
+      microbatches = std::max(microbatches, own.site_microbatches.front());
+    }
   }
   const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
   if (microbatches == 0 && std::fmod(static_cast<double>(global), per_step) != 0) {
@@ -285,10 +288,14 @@ Reasons schedule(const JudgedPlan& judged) {
   }
   ScheduleRequest request;
   request.group = static_cast<int>(plan.group);
-  const std::size_t sites = std::max<std::size_t>(1, plan.site_microbatches.size());
+  const bool by_site = !plan.site_microbatches.empty() || !plan.site_micro_batch.empty();
+  const std::size_t sites = by_site ? site_count(judged.cluster) : 1;
   for (std::size_t site = 0; site < sites; ++site) {
-    request.shape = {static_cast<int>(plan.pp), microbatches(judged.training, plan, site),
-                     static_cast<int>(plan.chunks)};
+    const int here = by_site
+                         ? microbatches(judged.training,
+                                        plan_of_site(judged.training, judged.cluster, plan, site))
+                         : microbatches(judged.training, plan);
+    request.shape = {static_cast<int>(plan.pp), here, static_cast<int>(plan.chunks)};
     Reasons more = schedule_problems(**found, request);
     std::move(more.begin(), more.end(), std::back_inserter(out));
     if (!out.empty()) break;
@@ -355,6 +362,19 @@ Reasons sites(const JudgedPlan& judged) {
   return site_problems(judged.model, judged.cluster, judged.plan);
 }
 
+// What is asked of the sequences of a microbatch, where sites have different ones.
+template <Reasons (*kProblems)(const JudgedPlan&)>
+Reasons in_each_site(const JudgedPlan& judged) {
+  if (judged.plan.site_micro_batch.empty()) return kProblems(judged);
+  if (!batch(judged).empty()) return {};
+  for (std::size_t site = 0; site < site_count(judged.cluster); ++site) {
+    const Plan own = plan_of_site(judged.training, judged.cluster, judged.plan, site);
+    Reasons wrong = kProblems({judged.model, judged.cluster, judged.training, own});
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
 Reasons number_format(const JudgedPlan& judged) {
   if (judged.training.precision == NumberFormat::fp64 &&
       judged.cluster.accelerator.peak(NumberFormat::fp64)) {
@@ -376,7 +396,7 @@ constexpr PlanRule kRules[] = {
     {"tables", tables},
     {"token dispatch", token_dispatch},
     {"expert batches", expert_batch_problems},
-    {"halves", half_problems},
+    {"halves", in_each_site<half_problems>},
     {"reductions", reduction_problems},
     {"stages", stages},
     {"stated layers", stated_layers},
@@ -384,7 +404,7 @@ constexpr PlanRule kRules[] = {
     {"schedule", schedule},
     {"shard group", shard_group},
     {"unequal shards", shard_problems},
-    {"sequence tiles", tile_problems},
+    {"sequence tiles", in_each_site<tile_problems>},
     {"offload", offload_problems},
     {"gradients in place", gradient_place_problems},
     {"compression", compression_problems},

@@ -205,7 +205,10 @@ Reasons gradient_place_problems(const JudgedPlan& judged) {
         to_text(training.gradients), to_text(narrow ? training.precision : NumberFormat::bf16)));
   }
   const std::int64_t replicas = std::max<std::int64_t>(1, plan.dp) * plan.micro_batch;
-  if (training.global_batch > replicas) {
+  if (!plan.site_micro_batch.empty()) {
+    out.emplace_back(
+        "gradients_in_place and site_micro_batch are not modelled together: write micro_batch");
+  } else if (training.global_batch > replicas) {
     out.push_back(fmt::format(
         "gradients_in_place leaves no weights for a second microbatch, and a replica "
         "has {}: write micro_batch={}, or use more replicas",

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "schedule/schedule.h"
 
@@ -30,31 +32,73 @@ std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t s
   return accelerators_of(cluster, site) / (cluster.accelerators / plan.dp);
 }
 
+Plan plan_of_site(const Training& training, const Cluster& cluster, const Plan& plan,
+                  std::size_t site) {
+  Plan out = plan;
+  if (!plan.site_microbatches.empty()) out.site_microbatches = {plan.site_microbatches[site]};
+  if (plan.site_micro_batch.empty()) return out;
+  out.micro_batch = plan.site_micro_batch[site];
+  out.site_micro_batch.clear();
+  if (!plan.site_microbatches.empty()) return out;
+  std::int64_t at_once = 0;
+  for (std::size_t k = 0; k < plan.site_micro_batch.size(); ++k) {
+    at_once += replicas_of(plan, cluster, k) * plan.site_micro_batch[k];
+  }
+  out.site_microbatches = {training.global_batch / at_once};
+  return out;
+}
+
 std::vector<std::string> share_problems(const Cluster& cluster, const Training& training,
                                         const Plan& plan, std::int64_t most) {
   const std::size_t sites = cluster.further_sites.empty() ? 0 : site_count(cluster);
-  if (outermost_axis(plan) != MeshAxis::dp || sites == 0) {
-    return {"site_microbatches needs sites that differ, and dp outermost in the placement"};
-  }
-  if (plan.site_microbatches.size() != sites) {
-    return {fmt::format("site_microbatches has {} {}, the cluster has {} sites",
-                        plan.site_microbatches.size(),
-                        plan.site_microbatches.size() == 1 ? "value" : "values", sites)};
-  }
-  std::int64_t sequences = 0;
-  for (std::size_t site = 0; site < sites; ++site) {
-    const std::int64_t here = plan.site_microbatches[site];
-    if (here < 1 || here > most) {
-      return {fmt::format("site_microbatches {} is outside 1 to {}", here, most)};
+  const auto wrong = [&](const char* name, const std::vector<std::int64_t>& values) -> std::string {
+    if (values.empty()) return "";
+    if (outermost_axis(plan) != MeshAxis::dp || sites == 0) {
+      return fmt::format("{} needs sites that differ, and dp outermost in the placement", name);
     }
-    // None of the factors is above 1e9, so that a double shows where the product would overflow.
-    const double all = static_cast<double>(here) * static_cast<double>(plan.micro_batch) *
-                       static_cast<double>(replicas_of(plan, cluster, site));
-    sequences += all < 1e15 ? static_cast<std::int64_t>(all) : std::int64_t{1'000'000'000'000'000};
+    if (values.size() != sites) {
+      return fmt::format("{} has {} {}, the cluster has {} sites", name, values.size(),
+                         values.size() == 1 ? "value" : "values", sites);
+    }
+    for (const std::int64_t here : values) {
+      if (here < 1 || here > most) return fmt::format("{} {} is outside 1 to {}", name, here, most);
+    }
+    return "";
+  };
+  for (std::string problem : {wrong("site_microbatches", plan.site_microbatches),
+                              wrong("site_micro_batch", plan.site_micro_batch)}) {
+    if (!problem.empty()) return {std::move(problem)};
   }
-  if (sequences == training.global_batch) return {};
-  return {fmt::format("site_microbatches make a batch of {} sequences, not {}", sequences,
-                      training.global_batch)};
+  const bool sized = !plan.site_micro_batch.empty();
+  if (sized && plan.micro_batch != 1) {
+    return {
+        fmt::format("micro_batch {} and site_micro_batch {} both say how many sequences a "
+                    "microbatch has: leave "
+                    "out one of them",
+                    plan.micro_batch, micro_batch_text(plan))};
+  }
+  // None of the factors is above 1e9: doubles show where a product would overflow.
+  double sequences = 0;
+  for (std::size_t site = 0; site < sites; ++site) {
+    const auto microbatch =
+        static_cast<double>(sized ? plan.site_micro_batch[site] : plan.micro_batch);
+    const double often =
+        plan.site_microbatches.empty() ? 1 : static_cast<double>(plan.site_microbatches[site]);
+    sequences += microbatch * often * static_cast<double>(replicas_of(plan, cluster, site));
+  }
+  const auto batch = static_cast<double>(training.global_batch);
+  if (!plan.site_microbatches.empty()) {
+    if (sequences == batch) return {};
+    return {fmt::format("site_microbatches make a batch of {:.0f} sequences, not {}",
+                        std::min(sequences, 1e15), training.global_batch)};
+  }
+  if (std::fmod(batch, sequences) == 0) return {};
+  const double below = std::floor(batch / sequences) * sequences;
+  return {
+      fmt::format("replicas of all sites work on {:.0f} sequences at once, and {} are no multiple "
+                  "of it: write a "
+                  "global batch of {:.0f}, or site_microbatches as well",
+                  sequences, training.global_batch, below > 0 ? below : sequences)};
 }
 
 std::vector<std::string> state_division_problems(const Model& model, const Cluster& cluster,

@@ -27,8 +27,17 @@ std::vector<std::size_t> device_sites(const Plan& plan, const Cluster& cluster);
 // Replicas in that site, where sites differ and replicas lie across them.
 std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t site);
 
-// Why the numbers of microbatches that a plan states for each site are none; empty otherwise. `most`:
-// of one replica.
+// The plan as replicas of that site run it: where sites have different microbatches, with those of
+// the site. Sites that state only how many sequences these have all work through as many,
+//
+//   m = global batch / sum_k r_k b_k,
+//
+// r_k: replicas of site k, b_k: sequences of its microbatch (Cephalo, arXiv 2411.01075 s.4).
+Plan plan_of_site(const Training& training, const Cluster& cluster, const Plan& plan,
+                  std::size_t site);
+
+// Why the microbatches that a plan states for each site are none; empty otherwise. `most`: of one
+// replica.
 std::vector<std::string> share_problems(const Cluster& cluster, const Training& training,
                                         const Plan& plan, std::int64_t most);
 

@@ -78,6 +78,7 @@ constexpr std::array kChoices = {
              to.placement = from.placement;
              to.layers = from.layers;
              to.site_microbatches = from.site_microbatches;
+             to.site_micro_batch = from.site_micro_batch;
            }},
     Choice{"schedule",
            [](SearchSpace& s, const SearchSpace& all) {
@@ -89,12 +90,14 @@ constexpr std::array kChoices = {
              to.chunks = from.chunks;
              to.layers = from.layers;
              to.site_microbatches = from.site_microbatches;
+             to.site_micro_batch = from.site_micro_batch;
            }},
     Choice{"micro_batch",
            [](SearchSpace& s, const SearchSpace& all) { s.micro_batch = all.micro_batch; },
            [](Plan& to, const Plan& from) {
              to.micro_batch = from.micro_batch;
              to.site_microbatches = from.site_microbatches;
+             to.site_micro_batch = from.site_micro_batch;
            }},
     Choice{"zero",
            [](SearchSpace& s, const SearchSpace& all) {
@@ -131,6 +134,7 @@ constexpr std::array kChoices = {
              to.sequence_parallel = from.sequence_parallel;
              to.layers = from.layers;
              to.site_microbatches = from.site_microbatches;
+             to.site_micro_batch = from.site_micro_batch;
            }},
 };
 

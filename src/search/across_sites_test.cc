@@ -242,6 +242,35 @@ TEST(AcrossSites, SearchesSitesThatDiffer) {
       std::ranges::all_of(a.changes, [](const LinkChange& c) { return c.step_time > Seconds(0); }));
 }
 
+// A100s of 40 GB have no room for microbatches as large as those that H100s are fastest with.
+TEST(AcrossSites, GivesEachSiteTheMicrobatchesOfItsMemory) {
+  Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  s.model = small_model("llama-3-8b", 32);
+  s.cluster = *parse_cluster("h100-sxm:8+a100-40gb-sxm:8@metro-pair", Catalog::built_in());
+  s.training.sequence_length = 8192;
+  s.training.global_batch = 64;
+  SearchSpace space = small_space();
+  space.tp = {4};
+  space.cp = space.pp = {1};
+  space.micro_batch = {1, 2, 4, 8};
+  SearchOptions options;
+  options.top = 100;
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  const auto sized = std::ranges::find_if(
+      found->plans, [](const Estimate& e) { return !e.plan.site_micro_batch.empty(); });
+  ASSERT_NE(sized, found->plans.end());
+  EXPECT_GT(sized->plan.site_micro_batch[0], sized->plan.site_micro_batch[1]);
+  EXPECT_EQ(sized->plan.micro_batch, 1);
+  // What somebody states stays.
+  space.micro_batch = {1};
+  const auto stated = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(stated) << stated.error().text();
+  for (const Estimate& e : stated->plans) {
+    EXPECT_TRUE(e.plan.site_micro_batch.empty());
+  }
+}
+
 TEST(SpeedUp, HasTwoDefinitions) {
   const SpeedUp s = speed_up(Seconds(3), Seconds(2));
   EXPECT_DOUBLE_EQ(s.over_new, 0.5);

@@ -10,8 +10,6 @@
 #include "model/recommendation/recommendation.h"
 #include "plan/overlap_rules.h"
 #include "plan/plan_rules.h"
-#include "plan/site_division.h"
-#include "plan/stage_layers.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -162,7 +160,7 @@ bool by_bound(const Candidate& a, const Candidate& b) {
     return std::tuple(c.bound_ps, c.peak, c.placement, c.tp, c.cp, c.pp, c.ep, c.micro_batch,
                       c.context_parallel, c.dispatch, c.table_sharding, c.towers, c.codec,
                       c.schedule, c.chunks, c.recompute, c.recompute_layers, c.modules, c.zero,
-                      c.by_speed, c.further);
+                      c.sites, c.further);
   };
   return key(a) < key(b);
 }
@@ -262,6 +260,7 @@ std::vector<CandidateGroup> groups(const SearchSpace& space, const Scenario& sce
             for (const std::int64_t micro_batch : space.micro_batch) {
               if (micro_batch < 1 || ep < 1) continue;
               if (scenario.plan.site_microbatches.empty() &&
+                  scenario.plan.site_micro_batch.empty() &&
                   scenario.training.global_batch % (dp * micro_batch) != 0) {
                 continue;
               }
@@ -356,29 +355,6 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
   return out;
 }
 
-std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
-                                           const Scenario& scenario) {
-  std::vector<Candidate> out =
-      members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
-  if (out.empty() || scenario.cluster.further_sites.empty()) return out;
-  const Plan plan = plan_of(out.front(), space, scenario.plan, scenario.cluster.accelerators);
-  const bool stages = outermost_axis(plan) == MeshAxis::pp;
-  if (!(stages ? plan.layers : plan.site_microbatches).empty()) return out;
-  const std::size_t even = out.size();
-  for (std::size_t i = 0; i < even; ++i) {
-    out.push_back(out[i]);
-    out.back().by_speed = true;
-  }
-  return out;
-}
-
-bool divides_evenly(const Plan& plan, const Scenario& scenario) {
-  const std::vector<std::int64_t>& shares = plan.site_microbatches;
-  if (!shares.empty()) return std::ranges::count(shares, shares.front()) == std::ssize(shares);
-  const auto layers = static_cast<std::int64_t>(scenario.model.layers.size());
-  return plan.layers.empty() || plan.layers == even_layers(layers, plan.pp * plan.chunks);
-}
-
 void measure(const StepCosts& step, Candidate& c) {
   for (int device = 0; device < step.shape.devices; ++device) {
     const MemoryRoom m = memory_room(step, device);
@@ -405,7 +381,7 @@ std::vector<PlanAxis> plan_axes(const SearchSpace& space) {
       {"dp", [](const Plan& p) { return std::to_string(p.dp); }},
       {"schedule", [](const Plan& p) { return p.schedule; }},
       {"chunks", [](const Plan& p) { return std::to_string(p.chunks); }},
-      {"micro_batch", [](const Plan& p) { return std::to_string(p.micro_batch); }},
+      {"micro_batch", micro_batch_text},
       {"recompute",
        [](const Plan& p) {
          return std::string(to_text(p.recompute)) +

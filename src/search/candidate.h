@@ -12,6 +12,10 @@
 
 namespace orrery {
 
+// How sites that differ divide the work (lower/division_by_speed.h): evenly, layers or microbatches by
+// their speed, or these with microbatches of different sizes.
+enum class SiteWork : std::uint8_t { even, by_speed, sized };
+
 struct Candidate {
   std::uint32_t tp = 1, cp = 1, pp = 1, ep = 1, micro_batch = 1;
   std::uint16_t chunks = 1;
@@ -23,9 +27,7 @@ struct Candidate {
   ExpertDispatch dispatch = ExpertDispatch::all_to_all;
   Recompute recompute = Recompute::none;
   ContextParallel context_parallel = ContextParallel::all_gather;
-  // Whether sites that differ divide layers or microbatches by their speed
-  // (lower/division_by_speed.h), and not evenly.
-  bool by_speed = false;
+  SiteWork sites = SiteWork::even;
   TableSharding table_sharding = TableSharding::automatic;
   VectorCodec codec = VectorCodec::none;
   std::uint32_t towers = 0;
@@ -58,9 +60,14 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
                                std::int64_t layers);
 
 // The same, and behind them each of them once more by speed where sites differ and nobody stated how
-// stages or replicas on them divide the work.
+// stages or replicas on them divide the work. Those with the first micro-batch of the space stand for
+// microbatches of different sizes as well.
 std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
                                            const Scenario& scenario);
+
+// This plan with the work divided so among sites that differ; itself if that is no other plan.
+Plan divided_among_sites(SiteWork work, const Plan& even, const SearchSpace& space,
+                         CostCache& cache);
 
 // Whether a plan that was divided by speed is the even one.
 bool divides_evenly(const Plan& plan, const Scenario& scenario);

@@ -164,7 +164,7 @@ TEST(FurtherAxes, KnowEveryFieldOfAPlan) {
     }
   }
   EXPECT_EQ(unknown, (std::vector<std::string>{"redundant_experts", "layers", "site_microbatches",
-                                               "quadratic"}));
+                                               "site_micro_batch", "quadratic"}));
 }
 
 TEST(FurtherAxes, ErrorsSayWhatIsWrong) {

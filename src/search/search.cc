@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "lower/division_by_speed.h"
 #include "lower/optimal_recompute.h"
 #include "outcome/invariant.h"
 #include "parallel/parallel_for.h"
@@ -157,7 +156,8 @@ class Search {
       if (!wanted(c)) continue;
       if (!is_valid(plan_of(c, space_, scenario_.plan, gpus()))) continue;
       const Plan plan = plan_for(c);
-      if (c.by_speed && (divides_evenly(plan, scenario_) || !is_valid(plan))) continue;
+      if (c.sites != SiteWork::even && (divides_evenly(plan, scenario_) || !is_valid(plan)))
+        continue;
       const StepCosts step = step_costs(priced_->cache, plan);
       c.bound_ps = lower_bound(step).count();
       measure(step, c);
@@ -479,8 +479,8 @@ class Search {
                                                 : plan;
   }
   [[nodiscard]] Plan plan_for(const Candidate& c) const {
-    Plan plan = concrete(plan_of(c, space_, scenario_.plan, gpus()));
-    return c.by_speed ? divided_by_speed(step_costs(priced_->cache, plan)) : plan;
+    const Plan plan = concrete(plan_of(c, space_, scenario_.plan, gpus()));
+    return divided_among_sites(c.sites, plan, space_, priced_->cache);
   }
 
   [[nodiscard]] NearMiss near_miss(const Candidate& c) const {

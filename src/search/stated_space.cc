@@ -31,7 +31,8 @@ Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string
     if (field == "recompute_layers") space.recompute_layers = {plan.recompute_layers};
     if (field == "ep") space.ep = {plan.ep};
     if (field == "chunks") space.chunks = {plan.chunks};
-    if (field == "micro_batch") space.micro_batch = {plan.micro_batch};
+    if (field == "micro_batch" || field == "site_micro_batch")
+      space.micro_batch = {plan.micro_batch};
     if (field == "zero") space.zero = {plan.zero};
     if (field == "recompute") space.recompute = {plan.recompute};
     // Modules are of selective recomputation alone.

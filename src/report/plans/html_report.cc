@@ -51,7 +51,7 @@ std::string headline(const HtmlReport& report) {
   degree("expert", p.ep);
   degree("data", p.dp);
   if (p.pp > 1) chips += chip("schedule", p.schedule);
-  chips += chip("micro-batch", grouped(p.micro_batch));
+  chips += chip("micro-batch", micro_batch_text(p));
   chips += chip("ZeRO", grouped(p.zero));
   chips += chip("recompute", to_text(p.recompute));
   if (!p.recompute_modules.empty()) chips += chip("modules", to_text(p.recompute_modules));

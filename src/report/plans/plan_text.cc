@@ -52,16 +52,32 @@ std::string plan_sentence(const Plan& plan) {
   }
   if (plan.codec != VectorCodec::none) add(fmt::format("vectors as {}", to_text(plan.codec)));
   if (out.empty()) add("one GPU");
-  add(fmt::format("micro-batch {}", plan.micro_batch));
+  add("micro-batch " + micro_batch_text(plan));
   if (plan.pp > 1 && !plan.schedule.empty()) add(plan.schedule);
   add(fmt::format("zero {}", plan.zero));
   if (plan.shard_group > 0) add(fmt::format("shard group {}", plan.shard_group));
   add("recompute " + recompute_words(plan));
   if (plan.placement != Plan{}.placement) add("placement " + placement_words(plan));
-  static constexpr auto kSaid = std::to_array<std::string_view>(
-      {"tp", "cp", "context_parallel", "pp", "chunks", "ep", "etp", "dp", "towers",
-       "table_sharding", "codec", "micro_batch", "schedule", "zero", "shard_group", "recompute",
-       "recompute_modules", "recompute_layers", "placement"});
+  static constexpr auto kSaid = std::to_array<std::string_view>({"tp",
+                                                                 "cp",
+                                                                 "context_parallel",
+                                                                 "pp",
+                                                                 "chunks",
+                                                                 "ep",
+                                                                 "etp",
+                                                                 "dp",
+                                                                 "towers",
+                                                                 "table_sharding",
+                                                                 "codec",
+                                                                 "micro_batch",
+                                                                 "site_micro_batch",
+                                                                 "schedule",
+                                                                 "zero",
+                                                                 "shard_group",
+                                                                 "recompute",
+                                                                 "recompute_modules",
+                                                                 "recompute_layers",
+                                                                 "placement"});
   if (const std::string others = settings_beyond(plan, kSaid); !others.empty()) add(others);
   return out;
 }

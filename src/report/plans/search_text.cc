@@ -113,7 +113,8 @@ namespace {
 std::string other_settings(const Plan& plan) {
   static constexpr auto kShown = std::to_array<std::string_view>(
       {"tp", "cp", "pp", "dp", "ep", "dispatch", "context_parallel", "schedule", "chunks",
-       "micro_batch", "zero", "recompute", "recompute_modules", "recompute_layers", "placement"});
+       "micro_batch", "site_micro_batch", "zero", "recompute", "recompute_modules",
+       "recompute_layers", "placement"});
   return settings_beyond(plan, kShown);
 }
 
@@ -158,7 +159,8 @@ const std::vector<Field>& fields() {
        },
        false, "-"},
       {right("dp").telling_rows_apart(), plan_number<&Plan::dp>, true},
-      {right("mbs").telling_rows_apart(), plan_number<&Plan::micro_batch>},
+      {right("mbs").telling_rows_apart(),
+       [](const Estimate& e) { return micro_batch_text(e.plan); }},
       {right("zero").telling_rows_apart(), plan_number<&Plan::zero>},
       {left("recompute").telling_rows_apart(),
        [](const Estimate& e) {

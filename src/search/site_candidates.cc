@@ -1,0 +1,60 @@
+// Candidates in which sites that differ divide work unevenly (lower/division_by_speed.h).
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lower/division_by_speed.h"
+#include "plan/plan_rules.h"
+#include "plan/site_division.h"
+#include "plan/stage_layers.h"
+#include "search/candidate.h"
+
+namespace orrery {
+
+std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
+                                           const Scenario& scenario) {
+  std::vector<Candidate> out =
+      members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
+  if (out.empty() || scenario.cluster.further_sites.empty()) return out;
+  const Plan plan = plan_of(out.front(), space, scenario.plan, scenario.cluster.accelerators);
+  const bool stages = outermost_axis(plan) == MeshAxis::pp;
+  if (!(stages ? plan.layers : plan.site_microbatches).empty()) return out;
+  const std::size_t even = out.size();
+  const bool sized = !stages && space.micro_batch.size() > 1 && plan.site_micro_batch.empty() &&
+                     plan.micro_batch == space.micro_batch.front();
+  for (const SiteWork work : {SiteWork::by_speed, SiteWork::sized}) {
+    if (work == SiteWork::sized && !sized) continue;
+    for (std::size_t i = 0; i < even; ++i) {
+      out.push_back(out[i]);
+      out.back().sites = work;
+    }
+  }
+  return out;
+}
+
+bool divides_evenly(const Plan& plan, const Scenario& scenario) {
+  const std::vector<std::int64_t>& shares = plan.site_microbatches;
+  if (!plan.site_micro_batch.empty()) return false;
+  if (!shares.empty()) return std::ranges::count(shares, shares.front()) == std::ssize(shares);
+  const auto layers = static_cast<std::int64_t>(scenario.model.layers.size());
+  return plan.layers.empty() || plan.layers == even_layers(layers, plan.pp * plan.chunks);
+}
+
+Plan divided_among_sites(SiteWork work, const Plan& even, const SearchSpace& space,
+                         CostCache& cache) {
+  if (work == SiteWork::even) return even;
+  if (work == SiteWork::by_speed) return divided_by_speed(step_costs(cache, even));
+  std::vector<Plan> sizes;
+  for (const std::int64_t micro_batch : space.micro_batch) {
+    Plan size = even;
+    size.micro_batch = micro_batch;
+    if (plan_problems(cache.model(), cache.context().cluster, cache.training(), size).empty()) {
+      sizes.push_back(std::move(size));
+    }
+  }
+  return sized_by_site(cache, sizes).value_or(even);
+}
+
+}  // namespace orrery
