@@ -195,7 +195,7 @@ std::string layers_words(const StageReport& stage) {
   if (layers.size() == 1) return std::to_string(layers[0]);
   const bool equal = std::ranges::all_of(layers, [&](int n) { return n == layers.front(); });
   if (equal) return fmt::format("{} x {}", layers.size(), layers.front());
-  const std::string by_chunk = joined(layers, "+");
+  std::string by_chunk = joined(layers, "+");
   if (by_chunk.size() <= 12) return by_chunk;
   return fmt::format("{} in {}", std::accumulate(layers.begin(), layers.end(), 0), layers.size());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <ranges>
 
 #include "model/transformer/transformer.h"
 #include "plan/completed_plan.h"
