@@ -139,8 +139,10 @@ BlockCost block_cost(const Block& block, const BlockSetting& setting, Recompute 
   if (kind == Backward::split) {
     out.input_gradient = lowering.backward(recompute, Part::input);
     out.weight_gradient = lowering.weight_gradients();
-    // No backward waits for counts.
-    const Idle halves = idle(out.input_gradient, out.weight_gradient, transfer_wait);
+    // A backward waits for counts only where it sends tokens away again.
+    const bool counts_again = reads_counts(block, setting) && lowering.sends_again(recompute);
+    const Idle halves =
+        idle(out.input_gradient, out.weight_gradient, transfer_wait || counts_again);
     if (halves.forward > Picoseconds(0)) {
       out.input_gradient = lowering.backward(recompute, Part::input, {halves.forward, {}, 1});
     }

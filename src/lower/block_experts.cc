@@ -23,9 +23,13 @@ bool BlockLowering::in_graph(GraphModule module) const {
 bool BlockLowering::in_graph(const Operator& op) const {
   if (op.name.starts_with("attention.")) return in_graph(GraphModule::attention);
   if (!has_experts(block_) || beside_exchange(op)) return false;
-  const bool shared = op.name.starts_with("shared_expert.") && op.name != "shared_expert.sum";
-  return (shared || op.name == "router" || op.name == "feed_forward.norm") &&
-         in_graph(GraphModule::router);
+  const auto routes_or_shares = [](const Operator& part) {
+    return part.name == "router" ||
+           (part.name.starts_with("shared_expert.") && part.name != "shared_expert.sum");
+  };
+  const bool norm = op.name == "feed_forward.norm" && &op != &block_.operators.back() &&
+                    routes_or_shares(*(&op + 1));
+  return (norm || routes_or_shares(op)) && in_graph(GraphModule::router);
 }
 
 // Experts' products are one node however they are launched.

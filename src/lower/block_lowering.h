@@ -181,14 +181,15 @@ class BlockLowering {
                            format_of(op));
   }
   // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
-  // the narrow value and, for the weight gradient, its transpose. Weights are cast once a step.
+  // the narrow value and, for the weight gradient, its transpose. Current scaling reads them once
+  // more, for their greatest magnitude. Weights are cast once a step.
   void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
     const Bytes narrow = element_size(format_of(op));
     if (narrow >= element()) return;
-    const bool grouped = op.kind == OperatorKind::grouped_gemm;
+    const CastWork work =
+        cast_work(s_, format_of(op), op.kind == OperatorKind::grouped_gemm ? experts_of(op) : 1);
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
-                Activity(memory_bound((element() + 2 * narrow) * elements)),
-                grouped ? cast_launches(s_, format_of(op), experts_of(op)) : 1);
+                memory_bound((element() * work.reads + 2 * narrow) * elements, work.launches));
   }
   // A kernel, or a chain of them, of this many 2-byte reads and writes of `elements`.
   void passes_over(PassBuilder& out, std::string_view name, Category category, OperatorWork work,
@@ -286,6 +287,7 @@ class BlockLowering {
         forward(out, i, true);
         continue;
       }
+      out.launch_as_graph(in_graph(op));
       out.launch_module();
       const double m = extent(op.m);
       const double k = extent(op.k);
@@ -299,6 +301,7 @@ class BlockLowering {
         copy_sequence(out, Category::recompute, activation_bytes(m, k));
       }
       out.compute(op.name, Category::recompute, product(op, m, extent(op.n) * again[i].share, k));
+      if (op.name == "router") route(out, op, Phase::forward, Category::recompute);
       if (s_.binding.tp > 1 && op.boundary == Boundary::row && !sharded_sequence()) {
         out.wait_for(transfer(
             out, "all-reduce of outputs",
@@ -321,6 +324,15 @@ class BlockLowering {
     return s_.costs.software.recompute_stops_early ? last : operators.size();
   }
 
+  // Whether a backward dispatches the tokens of experts again.
+  [[nodiscard]] bool sends_again(Recompute recompute) const {
+    const std::vector<RecomputedOperator> again = recomputed(recompute);
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      if (block_.operators[i].boundary == Boundary::dispatch && again[i].share > 0) return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] std::vector<RecomputedOperator> recomputed(Recompute recompute) const {
     return recomputed_work(
         block_, {recompute, RecomputeModuleSet(s_.plan.recompute_modules), recomputed_operators()});
@@ -339,7 +351,7 @@ class BlockLowering {
     out.launch_as_graph(in_graph(op));
     const Category category = again ? Category::recompute : category_of(op.op_class);
     if (runs_products(op)) out.launch_module();
-    host_work(out, op, category, Direction::forward);
+    if (!again) host_work(out, op, category, Direction::forward);
     if (op.boundary == Boundary::pooled) receive_pooled(out);
     if (!again) prefetch(out, op, Phase::forward);
     forward_alone(out, op, category, again);

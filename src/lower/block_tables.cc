@@ -137,7 +137,7 @@ void BlockLowering::host_work(PassBuilder& out, const Operator& op, Category cat
     const int times = work.each == HostWorkOf::division ? op.bags.divisions : 1;
     const int kernels = static_cast<int>(work.kernels) * times;
     if (kernels > 0) out.compute(work.what, category, memory_bound(Bytes(0), kernels));
-    out.launch(0, static_cast<int>(work.collectives) * times);
+    if (s_.binding.ep > 1) out.launch(0, static_cast<int>(work.collectives) * times);
     out.dispatch(static_cast<int>(work.operators) * times);
   }
 }

@@ -59,12 +59,13 @@ int product_launches(const BlockSetting& setting, double experts) {
   return launches_each(setting) ? static_cast<int>(std::ceil(experts)) : 1;
 }
 
-int cast_launches(const BlockSetting& setting, NumberFormat format, double experts) {
+CastWork cast_work(const BlockSetting& setting, NumberFormat format, double experts) {
   const Fp8Scaling scaling = setting.costs.software.fp8_scaling;
   const bool fp8 = format == NumberFormat::fp8;
-  if (fp8 && scaling == Fp8Scaling::delayed) return 1;
-  const int kernels = fp8 && scaling == Fp8Scaling::current ? kCurrentScaling : 1;
-  return kernels * product_launches(setting, experts);
+  if (fp8 && scaling == Fp8Scaling::delayed) return {};
+  const int each = product_launches(setting, experts);
+  if (fp8 && scaling == Fp8Scaling::current) return {2, kCurrentScaling * each};
+  return {1, each};
 }
 
 }  // namespace orrery

@@ -3,8 +3,7 @@
 //                            kernels            passes over (tokens x experts)
 //                            forward backward   forward backward
 //   routing, eager           18      10         22      16      see below
-//   routing, fused           6       4          8       8       top-k with softmax, score and
-//                                                               balancing loss: a kernel each
+//   routing, fused           6       4          8       8       see below
 //   counting, all_to_all     15                                 and a gather of the counts and an
 //                                                               exchange of probabilities
 //   counting, deduplicated   6
@@ -17,7 +16,8 @@
 // Eager routing: top-k (2), softmax and cast (2), a map of the chosen experts with their
 // probabilities and one without (7); of the balancing loss softmax, three sums, products and the
 // running sum that is logged (7). Backward: of both softmaxes, of what they were scattered and
-// picked with, and the sum of both ways. Counting: sums of the map over tokens and ranks (7), copies
+// picked with, and the sum of both ways. Fused routing: top-k with softmax, score and balancing loss
+// are a kernel each, and as many copies and sums are assumed around them. Counting: sums of the map over tokens and ranks (7), copies
 // to the host (5) and rows of the permutation (3), which the backward keeps.
 //
 // Source: NVIDIA/Megatron-LM 1e057005 megatron/core/transformer/moe/moe_utils.py:491 to 578
@@ -64,6 +64,10 @@ bool reads_counts(const Block& block, const BlockSetting& setting);
 
 // Launches of one product, and of the cast of one operand, of so many experts.
 int product_launches(const BlockSetting& setting, double experts);
-int cast_launches(const BlockSetting& setting, NumberFormat format, double experts);
+struct CastWork {
+  int reads = 1;  // of the operand
+  int launches = 1;
+};
+CastWork cast_work(const BlockSetting& setting, NumberFormat format, double experts);
 
 }  // namespace orrery

@@ -133,6 +133,37 @@ TEST(ExpertLaunches, CountsAreReadWithoutAnExchangeWhereProductsAreLaunchedSingl
   }
 }
 
+// Finding the greatest magnitude reads an operand once more and takes three kernels more, on the
+// device as well.
+TEST(ExpertLaunches, CurrentScalingTakesTheDeviceLonger) {
+  const auto computing = [](Fp8Scaling scaling) {
+    SoftwareProfile software;
+    software.fp8_scaling = scaling;
+    software.host.launches = LaunchPath::graphs;
+    return experts("ep=8", software, NumberFormat::fp8).forward.computing();
+  };
+  EXPECT_GT(computing(Fp8Scaling::current), computing(Fp8Scaling::blocks));
+  EXPECT_GT(computing(Fp8Scaling::blocks), computing(Fp8Scaling::delayed));
+}
+
+// A backward that dispatches again reads counts again, before its input gradients.
+TEST(ExpertLaunches, ARecomputedDispatchTakesTheLead) {
+  int later = 0;
+  for (double microseconds = 5; microseconds < 200; microseconds *= 1.3) {
+    const auto halves = [&](bool reads_counts) {
+      SoftwareProfile software;
+      software.host.kernel = Seconds(microseconds * 1e-6);
+      software.host.reads_counts = reads_counts;
+      const BlockCost cost = LayerOfExperts("ep=8,recompute=full", NumberFormat::bf16, software)
+                                 .experts(Backward::split);
+      return cost.input_gradient.time + cost.weight_gradient.time;
+    };
+    EXPECT_GE(halves(true), halves(false));
+    if (halves(true) > halves(false)) ++later;
+  }
+  EXPECT_GT(later, 0);
+}
+
 // Of a split backward neither half waits for counts.
 TEST(ExpertLaunches, HalvesOfABackwardKeepTheirLead) {
   for (const double microseconds : {10.0, 20.0, 40.0, 80.0}) {

@@ -97,6 +97,7 @@ CostCache::CostCache(const Model& model, const Training& training, CostContext c
     further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site)));
   }
   context_.further_sites.clear();
+  if (model.tables == 0) context_.software.host.work.clear();
   // Lengths that fill no row are refused with the plan.
   if (training.documents.lengths.empty() ||
       !document_problems(training.documents, training.sequence_length).empty()) {

@@ -159,7 +159,7 @@ struct EmbeddingBags {
   Seconds stored;          // of a sample: time of disks, of which half is the forward's
   Bytes weights;           // held
   Bytes optimizer_state;   // held beside them
-  int divisions = 0;       // kinds of it whose vectors are exchanged, each by itself
+  int divisions = 0;       // kinds of it, each of which the framework works on by itself
   bool prefetched = true;  // look-ups of the next batch travel while this one is worked on
   bool replicated = false;  // ranks of another group hold the same, and average it in every step
 };

@@ -12,7 +12,7 @@ namespace {
 double parts_leaving(int ranks, int unit) {
   std::int64_t out = 0;
   for (std::int64_t d = 1; d < ranks; d *= 2) {
-    out += (ranks + d - 1) / (2 * d) * std::min<std::int64_t>(d, unit);
+    out += (ranks + d - 1) / (2 * d) * std::min<std::int64_t>({d, unit, ranks - d});
   }
   return static_cast<double>(out);
 }

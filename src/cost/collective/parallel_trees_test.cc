@@ -44,6 +44,20 @@ TEST(ParallelTrees, CrossANarrowLinkMoreOftenThanARing) {
   EXPECT_NEAR(transfer(1.5) / (cut * (5 + 1) / 2 / 0.75), 1, 1e-9);
 }
 
+// Of 6 ranks in two halves, three send 3 parts one further, of which one leaves its half; two leave
+// it two further, and two four further, where the others wrap round into their own half.
+TEST(ParallelTrees, WrapRoundIntoTheirOwnHalf) {
+  const CollectiveParameters p = parameters("hopper");
+  const std::vector<FabricLevel> levels = {level("nvlink", 351, 0), level("infiniband", 48, 0),
+                                           level("wide-area", 1.5, 0)};
+  const CommunicationPath path = communication_path({6, {1, 3, 6}}, levels, p);
+  const auto time = [&](double n) {
+    return parallel_trees_time(CollectiveKind::all_gather, Bytes(n), path, Protocol::simple, p);
+  };
+  const double transfer = (time(2e9) - time(1e9)).value() - 1e9 / 6 / p.local_copy.value();
+  EXPECT_NEAR(transfer / (1e9 / 6 * (3 + 2 + 2) / (1.5e9 * 3 * 0.75)), 1, 1e-9);
+}
+
 TEST(ParallelTrees, BeatTheRingForSmallPayloadsOnly) {
   const CollectiveParameters p = parameters("hopper");
   const std::vector<FabricLevel> levels = {level("nvlink", 351, 0), level("infiniband", 48, 2)};
