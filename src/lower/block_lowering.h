@@ -181,13 +181,14 @@ class BlockLowering {
                            format_of(op));
   }
   // Products narrower than 16 bits read operands that one pass has cast: it reads two bytes, writes
-  // the narrow value and, for the weight gradient, its transpose. Current scaling reads them once
-  // more, for their greatest magnitude. Weights are cast once a step.
+  // the narrow value and, for the weight gradient, its transpose. Current scaling reads those of
+  // experts once more, for their greatest magnitude. Weights are cast once a step.
   void cast(PassBuilder& out, const Operator& op, double elements, Category category) const {
     const Bytes narrow = element_size(format_of(op));
     if (narrow >= element()) return;
-    const CastWork work =
-        cast_work(s_, format_of(op), op.kind == OperatorKind::grouped_gemm ? experts_of(op) : 1);
+    const CastWork work = op.kind == OperatorKind::grouped_gemm
+                              ? cast_work(s_, format_of(op), experts_of(op))
+                              : CastWork{};
     out.compute("cast operands", category == Category::recompute ? category : Category::elementwise,
                 memory_bound((element() * work.reads + 2 * narrow) * elements, work.launches));
   }

@@ -29,7 +29,8 @@
 // delayed scaling"; otherwise each operand is cast by itself), pytorch/csrc/quantizer.cpp:515 to 535
 // and common/recipe/current_scaling.cu:75, :97 and :258 (kernels of current scaling). ScatterMoE,
 // arXiv 2403.08245 s.3: one kernel takes all experts.
-// Not modelled: what products in several streams hide of each other's ends; dropped tokens.
+// Not modelled: what products in several streams hide of each other's ends; dropped tokens; that
+// current scaling finds the greatest magnitude of operands outside experts as well.
 #pragma once
 
 #include "lower/block_cost.h"
