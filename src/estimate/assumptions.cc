@@ -36,22 +36,18 @@ std::string documents_note(const PredictedStep& step) {
   const DocumentRows* rows = step.costs.cache->documents(step.plan());
   if (rows == nullptr) return "";
   const AttentionCore attention = widest_attention(step.model());
-  const Plan* plan = &step.plan();  // of the site that the step is as long as
-  for (const StepCosts& site : step.costs.sites) {
-    if (site.cache == step.costs.cache) plan = &site.plan;
-  }
   return fmt::format(
       "documents ({}): {:.3g} in a row, {:.1f} % of its positions; attention computes {:.3g} % of "
       "a causal row's pairs, the rank that the others wait for {:.2f} times the mean; MFU, HFU and "
       "tokens/s count tokens of documents, and pairs within one",
       to_text(step.training().documents.packing), rows->documents_per_row(),
       100 * rows->efficiency(), 100 * rows->computed_pairs(attention),
-      rows->unevenness(attention, step.costs.cache->rows(*plan)));
+      rows->unevenness(attention, step.costs.cache->rows(step.costs.priced_plan())));
 }
 
 // What becomes of tokens that experts have no room for; empty if there are none.
 std::string dropped_note(const PredictedStep& step) {
-  const double dropped = 1 - kept_tokens(step.model(), step.training(), step.plan());
+  const double dropped = 1 - kept_tokens(step.model(), step.training(), step.costs.priced_plan());
   if (!(dropped > 0)) return "";
   return fmt::format(
       "{:.3g} % of the tokens that are sent to experts are dropped there: they leave as they came; "
@@ -106,9 +102,10 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
   }
   add(context.assumed);
   for (std::size_t site = 0; site < cache.sites(); ++site) {
-    std::string padded = unaligned_products(held, binding(held, scenario.training, plan),
-                                            scenario.training.precision,
-                                            cache.at_site(site).context().kernels.parameters());
+    const Plan& own = step.costs.sites.empty() ? plan : step.costs.sites[site].plan;
+    std::string padded =
+        unaligned_products(held, binding(held, scenario.training, own), scenario.training.precision,
+                           cache.at_site(site).context().kernels.parameters());
     if (!padded.empty()) add_once(std::move(padded));
   }
   if (!step.costs.sites.empty() && step.costs.device_site.empty()) {

@@ -14,9 +14,9 @@ class SharesOfStep {
   explicit SharesOfStep(const PredictedStep& step)
       : step_(step),
         passes_(passes_of(step.training().workload)),
-        whole_(binding(step.model(), step.training(), step.plan())) {
+        whole_(binding(step.model(), step.training(), step.costs.priced_plan())) {
     whole_.tp = whole_.cp = whole_.ep = whole_.etp = 1;
-    whole_.expert_imbalance = kept_tokens(step.model(), step.training(), step.plan());
+    whole_.expert_imbalance = kept_tokens(step.model(), step.training(), step.costs.priced_plan());
   }
 
   OperatorShares read() {

@@ -46,7 +46,7 @@ Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count)
   if (const DocumentRows* rows = step.priced->cache.documents(step.plan())) {
     share = [rows](const Operator& op) { return rows->real_share(op); };
   }
-  const double kept = kept_tokens(step.model(), training, step.plan());
+  const double kept = kept_tokens(step.model(), training, step.costs.priced_plan());
   if (kept < 1) {
     share = [kept, all = std::move(share)](const Operator& op) {
       const bool routed = op.kind == OperatorKind::grouped_gemm;

@@ -54,7 +54,7 @@ class Strategies {
     const DocumentRows* rows = cache().documents(plan_);
     if (rows == nullptr) return;
     const AttentionCore attention = widest_attention(step_.model());
-    const RowDivision division = cache().rows(plan_);
+    const RowDivision division = cache().rows(step_.costs.priced_plan());
     out_.push_back(
         {"document_pairs",
          "sum of l^2 / 2 over the documents of a row, of a stream E[integral of (T - x)(l - x)] / "
@@ -77,7 +77,8 @@ class Strategies {
   void experts() {
     const ExpertLoad& load = step_.training().expert_load;
     if (load == ExpertLoad{} || step_.model().experts == 0) return;
-    const ExpertBalance balance = balance_of_experts(step_.model(), step_.training(), plan_);
+    const ExpertBalance balance =
+        balance_of_experts(step_.model(), step_.training(), step_.costs.priced_plan());
     out_.push_back(
         {"expert_imbalance",
          "ep x tokens that the experts of the busiest rank take x (1 + sqrt(2 ln ep / its rows)), "

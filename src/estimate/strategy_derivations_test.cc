@@ -55,6 +55,32 @@ TEST(StrategyDerivations, OfMicrobatchesOfSitesAddUpToTheBatch) {
   EXPECT_EQ(d.value, "64 sequences");
 }
 
+// Rows of documents and of experts are those of the microbatches that the slowest site has.
+TEST(StrategyDerivations, OfSitesThatStateEqualMicrobatchesAreThoseOfTheEvenPlan) {
+  const auto of = [](const std::string& sizes) {
+    Scenario s = scenario("mixtral-8x7b", "h100-sxm:16+a100-80gb-sxm:16@metro-pair",
+                          "tp=2,ep=8,recompute=full,zero=1," + sizes, 2048, 256);
+    s.training.expert_load.power_law = 0.5;
+    s.training.expert_load.capacity_factor = 1.2;
+    s.training.documents.lengths = {{512, 3}, {2048, 1}};
+    return s;
+  };
+  const Scenario even = of("micro_batch=4");
+  const Scenario stated = of("site_micro_batch=4+4");
+  for (const char* figure : {"document_pairs", "document_wait", "expert_imbalance"}) {
+    const Derivation a = derived(even, figure);
+    const Derivation b = derived(stated, figure);
+    EXPECT_NE(a.value, "") << figure;
+    EXPECT_EQ(a.inputs, b.inputs) << figure;
+    EXPECT_EQ(a.value, b.value) << figure;
+  }
+  const auto a = predict(even, catalog());
+  const auto b = predict(stated, catalog());
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(model_flops_of_a_sequence(*a, AttentionCount::full),
+            model_flops_of_a_sequence(*b, AttentionCount::full));
+}
+
 TEST(StrategyDerivations, OfGradientsInPlaceShowThatTheyNeedNoMemory) {
   Scenario s = scenario("llama-3-8b", "h100-sxm:16", "zero=1,recompute=full,gradients_in_place=on",
                         4096, 16);

@@ -259,6 +259,11 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   return out;
 }
 
+const Plan& StepCosts::priced_plan() const {
+  const auto site = std::ranges::find(sites, cache, &StepCosts::cache);
+  return site != sites.end() ? site->plan : plan;
+}
+
 const StepCosts& StepCosts::slower_end(std::size_t boundary_index) const {
   if (device_site.empty()) return *this;
   const StepCosts& from = sites[device_site[boundary_index]];

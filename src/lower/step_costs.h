@@ -143,6 +143,9 @@ struct StepCosts {
   [[nodiscard]] bool widens_gradients() const;
   [[nodiscard]] double widening_bytes() const;
 
+  // The plan that `cache` and `kept` are prices of: where replicas lie on sites that differ, as those of
+  // the slowest run it.
+  [[nodiscard]] const Plan& priced_plan() const;
   [[nodiscard]] const StepCosts& at(const VirtualStage& stage) const {
     return device_site.empty() ? *this : sites[stage.site];
   }
