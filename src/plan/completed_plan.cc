@@ -5,12 +5,24 @@
 
 #include "model/family.h"
 #include "plan/plan_rules.h"
+#include "plan/site_division.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
 namespace {
 
 std::string n(std::int64_t v) { return std::to_string(v); }
+
+// Sequences by which global batches of the plan differ: a microbatch of every replica; with
+// site_microbatches, the only such batch. What the plan states may still be refused.
+std::int64_t step_of_batches(const Cluster& cluster, const Plan& plan) {
+  constexpr double kMost = 1e15;
+  const bool by_site = !plan.site_microbatches.empty() || !plan.site_micro_batch.empty();
+  if (by_site && plan.dp > 0 && plan.dp <= cluster.accelerators) {
+    return static_cast<std::int64_t>(std::clamp(sequences_at_once(cluster, plan), 1.0, kMost));
+  }
+  return std::max<std::int64_t>(1, plan.dp) * std::max<std::int64_t>(1, plan.micro_batch);
+}
 
 }  // namespace
 
@@ -45,15 +57,15 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
   }
   if (training.global_batch == 0) {
     const std::int64_t tokens = model.published.global_batch_tokens;
-    const std::int64_t step =
-        std::max<std::int64_t>(1, plan.dp) * std::max<std::int64_t>(1, plan.micro_batch);
+    const std::int64_t step = step_of_batches(cluster, plan);
     std::int64_t batch =
         tokens > 0 && training.sequence_length > 0 ? tokens / training.sequence_length : 0;
-    batch = std::max(step, batch / step * step);
+    batch = plan.site_microbatches.empty() ? std::max(step, batch / step * step) : step;
     training.global_batch = batch;
-    assume("global batch " + n(batch) + " sequences: " +
-           (tokens > 0 ? "the model's own " + n(tokens) + " tokens, in whole microbatches"
-                       : std::string("one microbatch a replica")));
+    std::string why = "one microbatch a replica";
+    if (tokens > 0) why = "the model's own " + n(tokens) + " tokens, in whole microbatches";
+    if (!plan.site_microbatches.empty()) why = "what site_microbatches make";
+    assume("global batch " + n(batch) + " sequences: " + why);
   }
   if (model.tables > 0) {
     // A replica works on its samples at once, and all ranks share the tables, unless stated.

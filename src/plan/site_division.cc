@@ -32,6 +32,20 @@ std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t s
   return accelerators_of(cluster, site) / (cluster.accelerators / plan.dp);
 }
 
+double sequences_at_once(const Cluster& cluster, const Plan& plan) {
+  const auto here = [](const std::vector<std::int64_t>& values, std::size_t site,
+                       std::int64_t without) {
+    return static_cast<double>(site < values.size() ? values[site] : without);
+  };
+  double out = 0;
+  for (std::size_t site = 0; site < site_count(cluster); ++site) {
+    out += static_cast<double>(replicas_of(plan, cluster, site)) *
+           here(plan.site_micro_batch, site, plan.micro_batch) *
+           here(plan.site_microbatches, site, 1);
+  }
+  return out;
+}
+
 Plan plan_of_site(const Training& training, const Cluster& cluster, const Plan& plan,
                   std::size_t site) {
   Plan out = plan;
@@ -40,11 +54,8 @@ Plan plan_of_site(const Training& training, const Cluster& cluster, const Plan& 
   out.micro_batch = plan.site_micro_batch[site];
   out.site_micro_batch.clear();
   if (!plan.site_microbatches.empty()) return out;
-  std::int64_t at_once = 0;
-  for (std::size_t k = 0; k < plan.site_micro_batch.size(); ++k) {
-    at_once += replicas_of(plan, cluster, k) * plan.site_micro_batch[k];
-  }
-  out.site_microbatches = {training.global_batch / at_once};
+  out.site_microbatches = {training.global_batch /
+                           static_cast<std::int64_t>(sequences_at_once(cluster, plan))};
   return out;
 }
 
@@ -69,23 +80,14 @@ std::vector<std::string> share_problems(const Cluster& cluster, const Training& 
                               wrong("site_micro_batch", plan.site_micro_batch)}) {
     if (!problem.empty()) return {std::move(problem)};
   }
-  const bool sized = !plan.site_micro_batch.empty();
-  if (sized && plan.micro_batch != 1) {
+  if (!plan.site_micro_batch.empty() && plan.micro_batch != 1) {
     return {
         fmt::format("micro_batch {} and site_micro_batch {} both say how many sequences a "
                     "microbatch has: leave "
                     "out one of them",
                     plan.micro_batch, micro_batch_text(plan))};
   }
-  // None of the factors is above 1e9: doubles show where a product would overflow.
-  double sequences = 0;
-  for (std::size_t site = 0; site < sites; ++site) {
-    const auto microbatch =
-        static_cast<double>(sized ? plan.site_micro_batch[site] : plan.micro_batch);
-    const double often =
-        plan.site_microbatches.empty() ? 1 : static_cast<double>(plan.site_microbatches[site]);
-    sequences += microbatch * often * static_cast<double>(replicas_of(plan, cluster, site));
-  }
+  const double sequences = sequences_at_once(cluster, plan);
   const auto batch = static_cast<double>(training.global_batch);
   if (!plan.site_microbatches.empty()) {
     if (sequences == batch) return {};

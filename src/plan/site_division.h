@@ -27,6 +27,10 @@ std::vector<std::size_t> device_sites(const Plan& plan, const Cluster& cluster);
 // Replicas in that site, where sites differ and replicas lie across them.
 std::int64_t replicas_of(const Plan& plan, const Cluster& cluster, std::size_t site);
 
+// Sequences of a microbatch of every replica together, sum_k r_k b_k, where replicas lie across sites
+// that differ; with site_microbatches, sum_k r_k b_k m_k. A double, which no number can overflow.
+double sequences_at_once(const Cluster& cluster, const Plan& plan);
+
 // The plan as replicas of that site run it: where sites have different microbatches, with those of
 // the site. Sites that state only how many sequences these have all work through as many,
 //
