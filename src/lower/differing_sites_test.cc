@@ -16,12 +16,14 @@
 #include "lower/stage_memory.h"
 #include "lower/step_graph.h"
 #include "lower/step_window.h"
+#include "plan/completed_plan.h"
 #include "plan/site_division.h"
 #include "simulate/simulate.h"
 
 namespace orrery {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -340,10 +342,56 @@ TEST(SiteMicroBatch, IsChosenByTheMemoryOfEachSite) {
   EXPECT_TRUE(plan_problems(c.model, c.cluster, c.training, *chosen).empty());
   const StepCosts costs = step_costs(step.cache, *chosen);
   EXPECT_GE(memory_room(costs, 0).left(), 0);
+  // Work is divided by the times of passes that accumulate gradients, as those of the step do.
+  Plan accumulating = *chosen;
+  accumulating.site_microbatches.clear();
+  const auto microbatches =
+      static_cast<std::int64_t>(64 / sequences_at_once(c.cluster, accumulating));
+  EXPECT_GT(microbatches, 1);
+  accumulating.site_microbatches.assign(2, microbatches);
+  EXPECT_EQ(divided_by_speed(step_costs(step.cache, accumulating)), *chosen);
   // Where both have the same memory and speed, one size is best in both.
   const Cluster alike = told_apart(cluster("h100-sxm:8+h100-sxm:8@metro-pair"));
   Step same(c, alike);
   EXPECT_FALSE(sized_by_site(same.cache, plans));
+}
+
+// 15 sequences of each replica are no multiple of any size but 1.
+TEST(SiteMicroBatch, NeedNotDivideAnEvenPartOfTheBatch) {
+  RandomCase c = stated_case(small_model("llama-3-8b", 32), "h100-sxm:8+a100-40gb-sxm:8@metro-pair",
+                             "tp=4", 8192, 60);
+  std::vector<Plan> plans;
+  for (const std::int64_t micro_batch : {1, 2, 4, 8}) {
+    plans.push_back(c.plan);
+    plans.back().micro_batch = micro_batch;
+    plans.back().site_microbatches.assign(2, 15 / micro_batch);
+  }
+  Step step(c, c.cluster);
+  const std::optional<Plan> chosen = sized_by_site(step.cache, plans);
+  ASSERT_TRUE(chosen);
+  EXPECT_GT(chosen->site_micro_batch[0], chosen->site_micro_batch[1]);
+  EXPECT_TRUE(plan_problems(c.model, c.cluster, c.training, *chosen).empty());
+}
+
+TEST(SiteMicroBatch, AssumesABatchOfWholeMicrobatchesOfEverySite) {
+  Model model = small_model("llama-3-8b", 8);
+  const auto completed = [&](double tokens, const char* plan) {
+    model.published.global_batch_tokens = static_cast<std::int64_t>(tokens);
+    Training training;
+    training.sequence_length = 4096;
+    const Cluster on = cluster(kMixed);
+    CompletedPlan out = completed_plan(model, on, training, *parse_plan(plan));
+    EXPECT_TRUE(plan_problems(model, on, out.training, out.plan).empty()) << plan;
+    return out;
+  };
+  // 2 x 4 + 4 x 1 sequences at once.
+  const CompletedPlan once = completed(0, "tp=8,site_micro_batch=4+1");
+  EXPECT_EQ(once.training.global_batch, 12);
+  EXPECT_THAT(once.assumed, Contains("global batch 12 sequences: one microbatch a replica"));
+  EXPECT_EQ(completed(100 * 4096, "tp=8,site_micro_batch=4+1").training.global_batch, 96);
+  const CompletedPlan stated = completed(1e6, "tp=8,site_micro_batch=4+1,site_microbatches=8+4");
+  EXPECT_EQ(stated.training.global_batch, 2 * 4 * 8 + 4 * 1 * 4);
+  EXPECT_THAT(stated.assumed, Contains("global batch 80 sequences: what site_microbatches make"));
 }
 
 TEST(SiteRules, SayWhichMicrobatchesOfSitesAreNone) {

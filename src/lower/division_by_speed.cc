@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "lower/stage_memory.h"
 #include "outcome/invariant.h"
@@ -82,17 +85,24 @@ bool take_away(std::vector<Share>& shares, std::int64_t excess) {
   return true;
 }
 
+// Forward and backward of a microbatch on the slowest device, ps.
+double microbatch_time(const StepCosts& costs) {
+  double out = 0;
+  for (int device = 0; device < costs.shape.devices; ++device) {
+    const PassTotals held = costs.held(device);
+    out = std::max(out, (held.forward + held.backward).count());
+  }
+  return out;
+}
+
 std::vector<std::int64_t> microbatches_by_speed(const StepCosts& step) {
   const Cluster& cluster = step.sites.front().cache->context().cluster;
   std::vector<Share> shares;
   std::int64_t unit = 0;
   for (std::size_t site = 0; site < step.sites.size(); ++site) {
     const StepCosts& costs = step.sites[site];
-    Share share{.sequences = replicas_of(step.plan, cluster, site) * costs.micro_batch};
-    for (int device = 0; device < costs.shape.devices; ++device) {
-      const PassTotals held = costs.held(device);
-      share.time = std::max(share.time, (held.forward + held.backward).count());
-    }
+    const Share share{.sequences = replicas_of(step.plan, cluster, site) * costs.micro_batch,
+                      .time = microbatch_time(costs)};
     unit = std::gcd(unit, share.sequences);
     shares.push_back(share);
   }
@@ -122,6 +132,28 @@ std::vector<std::int64_t> microbatches_by_speed(const StepCosts& step) {
   return {};
 }
 
+// The sequences of a microbatch by which each site would be the fastest; 0 where nothing fits.
+std::vector<std::int64_t> best_sizes(CostCache& cache, std::span<const Plan> plans) {
+  std::vector<std::int64_t> out(cache.sites());
+  std::vector<double> best(cache.sites());
+  for (const Plan& plan : plans) {
+    const StepCosts step = step_costs(cache, plan);
+    const double wanted = static_cast<double>(cache.training().global_batch) /
+                          static_cast<double>(plan.dp * plan.micro_batch);
+    for (std::size_t site = 0; site < out.size(); ++site) {
+      const StepCosts& own = step.sites[site];
+      bool fits = true;
+      for (int d = 0; d < own.shape.devices; ++d) fits = fits && memory_room(own, d).left() >= 0;
+      const double bound =
+          lower_bound(own).count() + (wanted - own.shape.microbatches) * microbatch_time(own);
+      if (!fits || (out[site] != 0 && bound >= best[site])) continue;
+      out[site] = plan.micro_batch;
+      best[site] = bound;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Plan divided_by_speed(const StepCosts& step) {
@@ -135,32 +167,23 @@ Plan divided_by_speed(const StepCosts& step) {
   return out;
 }
 
-std::optional<Plan> sized_by_site(CostCache& cache, const std::vector<Plan>& plans) {
-  struct Choice {
-    std::int64_t micro_batch = 0;
-    Picoseconds bound;
-  };
-  std::vector<Choice> chosen(cache.sites());
-  for (const Plan& plan : plans) {
-    const StepCosts step = step_costs(cache, plan);
-    for (std::size_t site = 0; site < chosen.size(); ++site) {
-      const StepCosts& own = step.sites[site];
-      bool fits = true;
-      for (int d = 0; d < own.shape.devices; ++d) fits = fits && memory_room(own, d).left() >= 0;
-      const Picoseconds bound = lower_bound(own);
-      Choice& best = chosen[site];
-      if (fits && (best.micro_batch == 0 || bound < best.bound)) best = {plan.micro_batch, bound};
-    }
+std::optional<Plan> sized_by_site(CostCache& cache, std::span<const Plan> plans) {
+  for (; plans.size() > 1; plans = plans.first(plans.size() - 1)) {
+    const std::vector<std::int64_t> sizes = best_sizes(cache, plans);
+    const auto [least, most] = std::ranges::minmax(sizes);
+    if (least == most || least == 0) return std::nullopt;
+    Plan out = plans.front();
+    out.micro_batch = 1;
+    out.site_micro_batch = sizes;
+    out.site_microbatches.clear();
+    const double microbatches = static_cast<double>(cache.training().global_batch) /
+                                sequences_at_once(cache.context().cluster, out);
+    out.site_microbatches.assign(sizes.size(),
+                                 static_cast<std::int64_t>(std::max(1.0, microbatches)));
+    out = divided_by_speed(step_costs(cache, out));
+    if (!out.site_microbatches.empty()) return out;
   }
-  const auto [least, most] = std::ranges::minmax(chosen, {}, &Choice::micro_batch);
-  if (least.micro_batch == most.micro_batch || least.micro_batch == 0) return std::nullopt;
-  Plan out = plans.front();
-  out.micro_batch = 1;
-  for (const Choice& choice : chosen) out.site_micro_batch.push_back(choice.micro_batch);
-  out.site_microbatches.assign(chosen.size(), 1);
-  out = divided_by_speed(step_costs(cache, out));
-  if (out.site_microbatches.empty()) return std::nullopt;
-  return out;
+  return std::nullopt;
 }
 
 }  // namespace orrery

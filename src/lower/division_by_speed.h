@@ -16,14 +16,16 @@
 //
 // Sequences of a microbatch: each site has those by which it would be the fastest among those whose
 // activations its memory has room for, by the lower bound of its step with an even part of the batch,
-// so that a large memory makes larger products and a small one no plan impossible. Source: Cephalo,
+// so that a large memory makes larger products and a small one no plan impossible. Where this is no
+// whole number of microbatches, W = global batch / (replicas b), the bound is that of m <= W of them and
+// (W - m) t_k. Source: Cephalo,
 // arXiv 2411.01075 s.4, which divides compute apart from the states (lower/state_division.h). It looks
 // for the batch of each rank by dynamic programming over profiled ranks; here ranks of a site are
 // alike, and what is chosen for one site does not depend on another.
 #pragma once
 
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "lower/step_costs.h"
 
@@ -33,10 +35,12 @@ namespace orrery {
 // O(layers x devices), or O(microbatches x sites).
 Plan divided_by_speed(const StepCosts& step);
 
-// The first of these plans, which differ in micro_batch alone, with the one of them that is best in
-// each site as `site_micro_batch`, divided by speed; none if that is the same everywhere, nothing fits
-// somewhere, or no numbers of such microbatches make the batch. All plans must be valid, and replicas
-// lie across sites that differ. O(plans x sites + microbatches x sites).
-std::optional<Plan> sized_by_site(CostCache& cache, const std::vector<Plan>& plans);
+// The first of these plans, which differ in micro_batch and the equal site_microbatches that then have
+// room in the batch, with the one of them that is best in each site as `site_micro_batch`, divided by
+// speed from as many microbatches everywhere; without the last of them where no numbers of such
+// microbatches make the batch. None if one size is best everywhere or nothing fits somewhere. All plans
+// must be valid but for the batch, and replicas lie across sites that differ. O(plans^2 x sites +
+// microbatches x sites).
+std::optional<Plan> sized_by_site(CostCache& cache, std::span<const Plan> plans);
 
 }  // namespace orrery

@@ -47,10 +47,16 @@ Plan divided_among_sites(SiteWork work, const Plan& even, const SearchSpace& spa
   if (work == SiteWork::even) return even;
   if (work == SiteWork::by_speed) return divided_by_speed(step_costs(cache, even));
   std::vector<Plan> sizes;
+  Training whole = cache.training();
   for (const std::int64_t micro_batch : space.micro_batch) {
+    if (micro_batch < 1) continue;
+    // No part of the batch need be a multiple of every size: as many microbatches as it has room for.
     Plan size = even;
     size.micro_batch = micro_batch;
-    if (plan_problems(cache.model(), cache.context().cluster, cache.training(), size).empty()) {
+    const std::int64_t microbatches = cache.training().global_batch / (even.dp * micro_batch);
+    size.site_microbatches.assign(cache.sites(), microbatches);
+    whole.global_batch = microbatches * even.dp * micro_batch;
+    if (plan_problems(cache.model(), cache.context().cluster, whole, size).empty()) {
       sizes.push_back(std::move(size));
     }
   }
