@@ -7,10 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lower/random_plan.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
+#include "search/candidate.h"
 
 namespace orrery {
 namespace {
@@ -262,6 +267,13 @@ TEST(AcrossSites, GivesEachSiteTheMicrobatchesOfItsMemory) {
   ASSERT_NE(sized, found->plans.end());
   EXPECT_GT(sized->plan.site_micro_batch[0], sized->plan.site_micro_batch[1]);
   EXPECT_EQ(sized->plan.micro_batch, 1);
+  // Sizes are tried though an even part of the batch, 15 sequences, is a multiple of none but 1.
+  s.training.global_batch = 60;
+  const auto uneven = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(uneven) << uneven.error().text();
+  EXPECT_TRUE(std::ranges::any_of(
+      uneven->plans, [](const Estimate& e) { return !e.plan.site_micro_batch.empty(); }));
+  s.training.global_batch = 64;
   // What somebody states stays.
   space.micro_batch = {1};
   const auto stated = search(s, space, options, Catalog::built_in());
@@ -269,6 +281,25 @@ TEST(AcrossSites, GivesEachSiteTheMicrobatchesOfItsMemory) {
   for (const Estimate& e : stated->plans) {
     EXPECT_TRUE(e.plan.site_micro_batch.empty());
   }
+}
+
+// Neighbours are those of the site whose microbatches are the fewest, and of the largest of them.
+TEST(AcrossSites, NeighboursFollowTheMicrobatchesOfEachSite) {
+  Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  s.cluster = *parse_cluster("h100-sxm:8+a100-40gb-sxm:8@metro-pair", Catalog::built_in());
+  s.training.global_batch = 80;
+  const CompletedPlan completed =
+      completed_plan(s.model, s.cluster, s.training,
+                     *parse_plan("pp=4,chunks=2,placement=tp+cp+pp+dp,site_micro_batch=4+1"));
+  ASSERT_TRUE(plan_problems(s.model, s.cluster, completed.training, completed.plan).empty());
+  std::int64_t group = 0;
+  std::int64_t tiles = 0;
+  for (const Plan& p : neighbours(completed.plan, s, small_space())) {
+    group = std::max(group, p.group);
+    tiles = std::max(tiles, p.loss_tiles);
+  }
+  EXPECT_EQ(group, 8);  // 80 / (2 x 4 + 2 x 1) microbatches
+  EXPECT_EQ(tiles, 4);  // 4 x 4096 tokens / a width of 4096
 }
 
 TEST(SpeedUp, HasTwoDefinitions) {

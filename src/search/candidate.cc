@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -10,6 +13,7 @@
 #include "model/recommendation/recommendation.h"
 #include "plan/overlap_rules.h"
 #include "plan/plan_rules.h"
+#include "plan/site_division.h"
 #include "schedule/schedule.h"
 
 namespace orrery {
@@ -504,8 +508,12 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   }
   if (free("group") && plan.chunks > 1) {
     with([](Plan& p) { p.group = 0; });
-    for (const std::int64_t times :
-         powers_of_two(microbatches(scenario.training, plan) / plan.pp)) {
+    int fewest = std::numeric_limits<int>::max();  // of a replica of any site
+    for (std::size_t site = 0; site < site_count(scenario.cluster); ++site) {
+      const Plan own = plan_of_site(scenario.training, scenario.cluster, plan, site);
+      fewest = std::min(fewest, microbatches(scenario.training, own));
+    }
+    for (const std::int64_t times : powers_of_two(fewest / plan.pp)) {
       with([&](Plan& p) { p.group = times * plan.pp; });
     }
   }

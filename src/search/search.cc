@@ -377,7 +377,7 @@ class Search {
     for (const Other& o : others_) starts.push_back(o.index);
     const auto degrees = [&](std::size_t i) {
       const Plan p = plan(i);
-      return std::tuple(p.tp, p.cp, p.pp, p.ep, p.micro_batch);
+      return std::tuple(p.tp, p.cp, p.pp, p.ep, p.micro_batch, p.site_micro_batch);
     };
     std::sort(starts.begin(), starts.end(), [&](std::size_t a, std::size_t b) {
       return degrees(a) != degrees(b) ? degrees(a) < degrees(b) : faster(a, b);

@@ -39,7 +39,9 @@ void add_sequence_neighbours(const Plan& plan, const Scenario& scenario, const S
     }
   }
   // Tiles as long as the residual stream is wide, as ALST cuts them (arXiv 2506.13996 s.3.1.1).
-  const double tokens = static_cast<double>(plan.micro_batch) *
+  const std::int64_t sequences =
+      plan.site_micro_batch.empty() ? plan.micro_batch : std::ranges::max(plan.site_micro_batch);
+  const double tokens = static_cast<double>(sequences) *
                         static_cast<double>(scenario.training.sequence_length) /
                         static_cast<double>(plan.cp);
   const auto tiles = static_cast<std::int64_t>(std::max(1.0, tokens / scenario.model.width));
