@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "outcome/invariant.h"
+
 namespace orrery::cli {
 
 Value scalar(const std::string& text) {
@@ -18,9 +20,14 @@ void FieldOptions::add(CLI::App* app, std::span<const FieldOption> options) {
 }
 
 const std::string& FieldOptions::operator[](std::string_view name) const {
-  static const std::string none;
   const auto at = texts_.find(name);
-  return at == texts_.end() ? none : at->second.text;
+  ORRERY_INVARIANT(at != texts_.end());
+  return at->second.text;
+}
+
+const std::string* FieldOptions::find(std::string_view name) const {
+  const auto at = texts_.find(name);
+  return at == texts_.end() || at->second.text.empty() ? nullptr : &at->second.text;
 }
 
 std::vector<std::string> FieldOptions::given(Field where) const {

@@ -28,8 +28,11 @@ struct FieldOption {
 class FieldOptions {
  public:
   void add(CLI::App* app, std::span<const FieldOption> options);
-  // The text of an option; empty if it was not given.
+  // The text of an option that was added; empty if it was not given.
   [[nodiscard]] const std::string& operator[](std::string_view name) const;
+  // The text of an option that not every command has; null if there is no such option or it was not
+  // given.
+  [[nodiscard]] const std::string* find(std::string_view name) const;
   // The names of those that were given, in alphabetical order.
   [[nodiscard]] std::vector<std::string> given(Field where) const;
   // Sets the fields of those that were given.

@@ -8,6 +8,7 @@
 #include "outcome/parsed_number.h"
 #include "plan/completed_plan.h"
 #include "report/plans/python_functions.h"
+#include "run_options.h"
 
 namespace orrery::cli {
 namespace {

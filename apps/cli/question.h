@@ -1,4 +1,5 @@
-// From what was typed to a Scenario; and the files a scenario's report writes.
+// From what was typed to a specification (estimate/spec.h) of what is predicted, and to the run
+// that is made of its step if nothing fails.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,6 @@
 #include "estimate/spec.h"
 #include "field_options.h"
 #include "forecast/run_costs.h"
-#include "forecast/run_question.h"
 #include "python/user_functions.h"
 
 namespace orrery::cli {
@@ -46,11 +46,6 @@ inline Interpreters interpreters(const Question& q) {
 }
 
 Result<Spec> ask(const Question& question, const Catalog& catalog);
-
-// What describes a run: its options, and the question that they and the section `forecast` of a
-// specification ask.
-void add_run(CLI::App* app, FieldOptions& options);
-Result<RunQuestion> run_question(const FieldOptions& options, const Value& section);
 
 // --tokens and --price: the run of so many tokens made of the estimated step if nothing fails;
 // nothing where no tokens are given. Prices and powers are those of the section `forecast`, or

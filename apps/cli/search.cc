@@ -19,6 +19,7 @@
 #include "report/plans/plans_json.h"
 #include "report/plans/python_functions.h"
 #include "report/plans/search_text.h"
+#include "run_options.h"
 #include "search/across_sites.h"
 #include "search/stated_space.h"
 
