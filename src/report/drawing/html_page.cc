@@ -17,9 +17,6 @@ extern const char* const kPageScript;  // page.js
 
 namespace {
 
-// Tooltips for everything with data-tip, and the zoom of the pipeline: x coordinates are
-// multiplied, so that text keeps its shape and appears where it now fits.
-
 // "--bubble:#a3acb5;" for every line of a breakdown and every part of memory.
 std::string variables(std::string_view Swatch::* colour) {
   std::string out;

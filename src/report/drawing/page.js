@@ -1,3 +1,5 @@
+// Tooltips for everything with data-tip, and the zoom of the pipeline: x coordinates are
+// multiplied, so that text keeps its shape and appears where it now fits.
 (() => {
   const tip = document.createElement('div');
   tip.className = 'tip';

@@ -211,7 +211,7 @@ AxisUnit axis_unit_of(Seconds typical) {
 }
 
 std::string plot_svg(const Plot& plot) {
-  Frame f{{plot.left, 0, plot.width - 14, plot.height - 42}, plot.x, plot.y};
+  Frame f{{56, 0, plot.width - 14, plot.height - 42}, plot.x, plot.y};
   std::vector<Box> boxes;
   for (const PlotMark& mark : plot.marks) {
     const double half = width_of(mark.label) / 2;
@@ -242,9 +242,8 @@ std::string plot_svg(const Plot& plot) {
   for (const PlotPoint& point : plot.points) {
     const double x = f.x_of(point.x);
     const double y = f.y_of(point.y);
-    out += fmt::format(R"(<circle class="{} point" cx="{}" cy="{}" r="{}" data-tip="{}"></circle>)",
-                       html_text(point.css_class), number(x), number(y), number(point.radius),
-                       html_text(point.tip));
+    out += fmt::format(R"(<circle class="{} point" cx="{}" cy="{}" r="6" data-tip="{}"></circle>)",
+                       html_text(point.css_class), number(x), number(y), html_text(point.tip));
     labels.keep_free({x - 8, y - 8, x + 8, y + 8});
   }
   for (const PlotPoint& point : plot.points) {

@@ -63,7 +63,6 @@ struct PlotPoint {
   std::string label;  // beside it; may be empty
   std::string tip;
   std::string css_class = "c-ink";
-  double radius = 6;
 };
 
 inline constexpr double kHalfPage = 520;  // the width of one of html_halves()
@@ -77,7 +76,6 @@ struct Plot {
   std::vector<PlotPoint> points = {};
   double height = 300;
   double width = kHalfPage;
-  double left = 56;  // room for the labels of the vertical axis
 };
 std::string plot_svg(const Plot& plot);
 
