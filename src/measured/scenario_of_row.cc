@@ -357,16 +357,24 @@ struct RowSoftware {
   std::vector<std::string> assumed;
 };
 
-// Modules of Megatron-LM's cuda_graph_scope that a layer of experts has.
-std::vector<GraphModule> graphs_of_row(const MeasuredRow& row) {
-  std::vector<GraphModule> out;
-  std::istringstream words(row.cuda_graphs);
+// What Megatron-LM's cuda_graph_scope captures: the whole step, or modules of a layer of experts.
+Expressible<void> capture_graphs(const std::string& scopes, HostCosts& host) {
+  host.graph_modules.clear();
+  std::istringstream words(scopes);
   for (std::string word; words >> word;) {
-    if (word == "attn") out.push_back(GraphModule::attention);
-    if (word == "moe_router") out.push_back(GraphModule::router);
-    if (word == "moe_preprocess") out.push_back(GraphModule::counting);
+    if (word == "attn") {
+      host.graph_modules.push_back(GraphModule::attention);
+    } else if (word == "moe_router") {
+      host.graph_modules.push_back(GraphModule::router);
+    } else if (word == "moe_preprocess") {
+      host.graph_modules.push_back(GraphModule::counting);
+    } else if (word == "full_iteration") {
+      host.launches = LaunchPath::graphs;
+    } else if (word != "None") {
+      return skip("cuda_graphs '" + word + "' is not modelled");
+    }
   }
-  return out;
+  return {};
 }
 
 Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConvention& convention,
@@ -382,12 +390,15 @@ Expressible<RowSoftware> software_of_row(const MeasuredRow& row, const RunConven
   software.host.launches = convention.launches.value_or(software.host.launches);
   if (row.compile == "off") software.host.launches = LaunchPath::each;
   if (row.compile == "on") software.host.launches = LaunchPath::compiled;
-  if (row.cuda_graphs == "full_iteration") software.host.launches = LaunchPath::graphs;
+  if (!row.cuda_graphs.empty()) {
+    if (auto captured = capture_graphs(row.cuda_graphs, software.host); !captured) {
+      return skip(captured.error().because);
+    }
+  }
   software.cross_entropy = convention.cross_entropy.value_or(software.cross_entropy);
   if (row.cross_entropy == "fused") software.cross_entropy = Kernels::fused;
   software.router = convention.router.value_or(software.router);
   software.fp8_scaling = convention.fp8_scaling.value_or(software.fp8_scaling);
-  if (!row.cuda_graphs.empty()) software.host.graph_modules = graphs_of_row(row);
   return out;
 }
 

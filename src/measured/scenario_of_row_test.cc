@@ -177,6 +177,16 @@ TEST(ScenarioOfRow, LaunchesOfExpertsByRelease) {
   EXPECT_EQ(software("mlperf-0053").host.launches, LaunchPath::each);    // v4.1
 }
 
+// A scope that is not modelled is no row without graphs.
+TEST(ScenarioOfRow, UnknownScopesOfGraphsAreNotModelled) {
+  EXPECT_EQ(reason(changed("megatron-bridge-0138",
+                           [](MeasuredRow& row) { row.cuda_graphs = "attn mlp"; })),
+            "cuda_graphs 'mlp' is not modelled");
+  EXPECT_EQ(
+      reason(changed("megatron-bridge-0138", [](MeasuredRow& row) { row.cuda_graphs = "None"; })),
+      "not skipped");
+}
+
 // DeepSpeed with everything it can move in the memory of the host.
 TEST(ScenarioOfRow, OffloadIsRead) {
   const Plan p = mapped("bigscience-v100-0055").scenario.plan;

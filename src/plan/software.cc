@@ -114,6 +114,11 @@ Result<SoftwareProfile> read_software(const Document& document) {
                        "a time from 0 to 1 s");
     }
   }
+  if (!profile.host.graph_modules.empty() && profile.host.launches != LaunchPath::each) {
+    return bad_input("host.graph_modules are given with launches: " +
+                         std::string(to_text(profile.host.launches)),
+                     document.name, "write launches: each, or leave graph_modules out");
+  }
   for (const HostWork& work : profile.host.work) {
     if (in_range(work)) continue;
     return bad_input("host.work: a count of '" + work.what + "' is out of range", document.name,

@@ -72,14 +72,31 @@ TEST(Software, AnImpossibleHostTimeIsAnError) {
 
 TEST(Software, AnImpossibleCountOfHostWorkIsAnError) {
   for (const char* count : {"kernels: -1", "operators: 100001", "collectives: -2"}) {
-    const auto profile = read_software(*parse_yaml(
-        "name: x\ntitle: y\nhost: {work: [{what: sorting, " + std::string(count) +
-            "}]}\nprovenance: {source: z}\n",
-        "x.yaml"));
+    const auto profile =
+        read_software(*parse_yaml("name: x\ntitle: y\nhost: {work: [{what: sorting, " +
+                                      std::string(count) + "}]}\nprovenance: {source: z}\n",
+                                  "x.yaml"));
     ASSERT_FALSE(profile);
     EXPECT_EQ(profile.error().text(),
               "x.yaml: host.work: a count of 'sorting' is out of range (kernels, operators and "
               "collectives from 0 to 100000)");
+  }
+}
+
+// A graph of a module replaces single launches; other launches have none.
+TEST(Software, GraphsOfModulesWithOtherLaunchesAreAnError) {
+  const auto profile = [](const std::string& launches) {
+    return read_software(*parse_yaml("name: x\ntitle: y\nhost: {launches: " + launches +
+                                         ", graph_modules: [attention]}\nprovenance: {source: z}\n",
+                                     "x.yaml"));
+  };
+  EXPECT_TRUE(profile("each"));
+  for (const std::string launches : {"compiled", "graphs"}) {
+    const auto refused = profile(launches);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().text(),
+              "x.yaml: host.graph_modules are given with launches: " + launches +
+                  " (write launches: each, or leave graph_modules out)");
   }
 }
 
