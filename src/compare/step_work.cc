@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "outcome/enum_names.h"
 #include "trace/kernel_class.h"
 #include "trace/launch_links.h"
 
@@ -66,7 +67,7 @@ StepWork work_of(const ProfileLine& line, AttentionScores scores) {
   if (line.kind == LineKind::copying) return StepWork::copies;
   if (line.kind == LineKind::host) return StepWork::idle;
   using enum StepWork;
-  static constexpr std::array<StepWork, kKernelClasses> kWork = {
+  static constexpr std::array kWork = {
       products,       // matrix_product
       attention,      // attention
       convolutions,   // convolution
@@ -80,6 +81,7 @@ StepWork work_of(const ProfileLine& line, AttentionScores scores) {
       copies,         // copy
       others,         // kernels of eager operators and of compilers too: "triton__0d1d"
   };
+  static_assert(kWork.size() == enumerators<KernelClass>());
   const KernelClass c = class_of(line);
   const bool scores_of_attention =
       scores == AttentionScores::in_batched_products &&
@@ -89,7 +91,7 @@ StepWork work_of(const ProfileLine& line, AttentionScores scores) {
 
 StepWork work_of(Category category) {
   using enum StepWork;
-  static constexpr std::array<StepWork, kCategories> kWork = {
+  static constexpr std::array kWork = {
       products,       // attention_projection
       attention,      // attention_core
       products,       // feed_forward
@@ -112,6 +114,7 @@ StepWork work_of(Category category) {
       idle,           // bubble
       idle,           // host
   };
+  static_assert(kWork.size() == enumerators<Category>());
   return kWork[static_cast<std::size_t>(category)];
 }
 

@@ -11,6 +11,7 @@
 
 #include "cost/collective/token_exchange.h"
 #include "lower/price.h"
+#include "outcome/enum_names.h"
 #include "trace/chakra/process_groups.h"
 
 namespace orrery {
@@ -22,6 +23,7 @@ ChakraCollective chakra_collective(CollectiveKind kind) {
   static constexpr std::array kKinds = {ChakraCollective::all_reduce, ChakraCollective::all_gather,
                                         ChakraCollective::reduce_scatter,
                                         ChakraCollective::all_to_all, ChakraCollective::broadcast};
+  static_assert(kKinds.size() == enumerators<CollectiveKind>());
   return kKinds[static_cast<std::size_t>(kind)];
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "document/results.h"
+#include "outcome/enum_names.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -15,11 +17,12 @@ struct VerdictStyle {
   Ink ink;
 };
 const VerdictStyle& style_of(SizeVerdict verdict) {
-  static constexpr std::array<VerdictStyle, 4> kStyles = {
-      {{"as expected", {}},
-       {"slow", {.colour = 203, .bold = true}},
-       {"faster", {.colour = 71}},
-       {"wrong values", {.colour = 203, .bold = true}}}};
+  static constexpr auto kStyles =
+      std::to_array<VerdictStyle>({{"as expected", {}},
+                                   {"slow", {.colour = 203, .bold = true}},
+                                   {"faster", {.colour = 71}},
+                                   {"wrong values", {.colour = 203, .bold = true}}});
+  static_assert(kStyles.size() == enumerators<SizeVerdict>());
   return kStyles[static_cast<std::size_t>(verdict)];
 }
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "document/results.h"
+#include "outcome/enum_names.h"
 #include "report/drawing/table.h"
 #include "report/forecasts/forecast_reports.h"
 #include "report/plans/plan_text.h"
@@ -39,7 +41,8 @@ bool same_run(const RankedRun& a, const RankedRun& b) {
 }
 
 std::string_view words_of(RunObjective objective) {
-  static constexpr std::array<std::string_view, 3> kWords = {"goodput", "time to train", "cost"};
+  static constexpr std::array kWords = {"goodput", "time to train", "cost"};
+  static_assert(kWords.size() == enumerators<RunObjective>());
   return kWords[static_cast<std::size_t>(objective)];
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -30,6 +31,8 @@ constexpr auto kOfAttention = kOfShape<AttentionShape, kMember>;
 
 std::string_view kind_of(const AskedKernel& asked) {
   static constexpr std::array<std::string_view, 3> kKinds = {"memory", "product", "attention"};
+  static_assert(std::is_same_v<decltype(asked.kernel.shape),
+                               std::variant<std::monostate, GemmShape, AttentionShape>>);
   return kKinds[asked.kernel.shape.index()];
 }
 

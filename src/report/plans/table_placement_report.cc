@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "document/results.h"
 #include "model/recommendation/torchrec_costs.h"
+#include "outcome/enum_names.h"
 #include "outcome/printable.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
@@ -20,6 +22,7 @@ TorchRecSharding torchrec_sharding(TableSharding sharding) {
   using enum TorchRecSharding;
   static constexpr std::array kShardings = {table_wise, table_wise,     column_wise,
                                             row_wise,   table_row_wise, data_parallel};
+  static_assert(kShardings.size() == enumerators<TableSharding>());
   return kShardings[static_cast<std::size_t>(sharding)];
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "outcome/enum_names.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/text_style.h"
 #include "report/traces/analysis_tables.h"
@@ -375,6 +376,7 @@ FindingText finding_text(const RecordedRun& run, const RunAnalysis& analysis,
                          const Finding& finding) {
   static constexpr std::array kTexts = {host_waits,     other_process, waiting,      communication,
                                         slow_operators, copies,        stream_waits, earlier_work};
+  static_assert(kTexts.size() == enumerators<FindingKind>());
   return kTexts[static_cast<std::size_t>(finding.kind)](run, analysis, finding);
 }
 
