@@ -297,10 +297,11 @@ Result<std::string> completion_script(const CLI::App& app, std::string_view shel
   if (shell == "zsh") return zsh_script(app);
   if (shell == "fish") return fish_script(app);
   return bad_input("no completion for '" + std::string(shell) + "'", "--completion",
-                   "known: bash, zsh, fish");
+                   "write bash, zsh or fish");
 }
 
 Result<void> write_manual_pages(const CLI::App& app, const std::string& folder) {
+  if (folder.empty()) return bad_input("no folder is given", "--manual", "write a folder");
   ORRERY_RETURN_IF_ERROR(make_folder(folder));
   Result<void> done;
   for_each_command(app, [&](const CLI::App& command) {

@@ -103,11 +103,11 @@ int run(int argc, char** argv) {
       }
       input_memory() = static_cast<std::uint64_t>(bytes.value());
     }
-    if (!shell.empty()) {
+    if (app.count("--completion") > 0) {
       ORRERY_TRY(const std::string script, completion_script(app, shell));
       return print(script);
     }
-    if (!manual.empty()) {
+    if (app.count("--manual") > 0) {
       ORRERY_RETURN_IF_ERROR(write_manual_pages(app, manual));
       return ExitCode::done;
     }
