@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -98,6 +100,53 @@ TEST(ValidationReport, MarkdownHoldsEveryTable) {
   // The worst row is the one that is off by the largest factor, too fast or too slow.
   const std::string worst = text.substr(text.find("## Worst rows"));
   EXPECT_LT(worst.find("| b-1 |"), worst.find("| a-1 |"));
+}
+
+// Every text with fields is filled in (validation/*.md.in).
+TEST(ValidationReport, MarkdownOfAJudgementHoldsEverySection) {
+  Judgement j;
+  const ErrorSummary errors = {.rows = 20, .median = 0.05};
+  j.all.name = "all";
+  j.all.schemes.fill(errors);
+  j.apart = {"noisy"};
+  j.figures = {{.name = "median", .value = 0.05, .target = 0.04}};
+  j.regrets = {{.source_id = "a",
+                .group = "gpt on 64",
+                .plans = 5,
+                .regret = 0.03,
+                .picked = "a-1",
+                .best = "a-2"}};
+  j.coverage = {.regime = "all", .rows = 20, .inside = 0.9, .width = 0.4};
+  j.coverages = {{.regime = "a few nodes", .rows = 10, .inside = 0.8, .width = 0.4}};
+  const std::string text = judgement_markdown(j, "scatter.svg");
+  for (const char* part :
+       {"Rows of noisy are apart", "a constant rate of each accelerator", "| median |",
+        "![Predicted against measured step times](scatter.svg)", "| gpt on 64 |",
+        "- held-out folds: a few nodes (80.0 % of 10)", "- sources left out: none"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(validation_markdown(sample_validation(), text), HasSubstr(text));
+}
+
+TEST(ValidationReport, MarkdownOfClaimsCountsThoseThatHold) {
+  JudgedClaim claim{.claim = {.strategy = "ring attention",
+                              .source = "arXiv 2310.01889",
+                              .headline = "faster",
+                              .type = ClaimType::loose,
+                              .figure = ClaimFigure::speedup,
+                              .published = 2,
+                              .band = 0.1},
+                    .predicted = 2.1,
+                    .holds = true};
+  JudgedClaim missed = claim;
+  missed.predicted = 3;
+  missed.holds = false;
+  JudgedClaim unpredicted{.claim = {.strategy = "elastic", .not_predicted = "no such figure"}};
+  const std::string text = claims_markdown(std::vector{claim, missed, unpredicted});
+  EXPECT_THAT(text, HasSubstr("**1 of 2 strict and loose claims hold.**"));
+  EXPECT_THAT(text, HasSubstr("| 2.00x | 10 % | 2.10x | +5.0 % | holds |"));
+  EXPECT_THAT(text, HasSubstr("**missed**"));
+  EXPECT_THAT(text, HasSubstr("| no such figure |"));
 }
 
 }  // namespace
