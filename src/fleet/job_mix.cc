@@ -230,11 +230,12 @@ Result<JobList> parse_job_list(std::string_view text, std::string name) {
       return number_of(record.fields[*column[c]], least, most);
     };
     const auto submit = value(0, 0, kLongestSeconds);
-    if (!submit) return refuse(0, "a time of 0 to 3.2e8 seconds");
+    if (!submit) return refuse(0, fmt::format("a time of 0 to {:g} seconds", kLongestSeconds));
     const auto gpus = value(1, 1, static_cast<double>(kMostNodes * kMostGpusOfNode));
     if (!gpus || *gpus != std::floor(*gpus)) return refuse(1, "a whole number above 0");
     const auto duration = value(2, 0.001, kLongestSeconds);
-    if (!duration) return refuse(2, "a time of 0.001 to 3.2e8 seconds");
+    if (!duration)
+      return refuse(2, fmt::format("a time of 0.001 to {:g} seconds", kLongestSeconds));
     FleetJob job{.submit_ms = std::llround(*submit * 1e3),
                  .gpus = static_cast<std::int64_t>(*gpus),
                  .mean_ms = *duration * 1e3};

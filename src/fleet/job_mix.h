@@ -86,13 +86,8 @@ Result<void> check(const JobMix& mix);
 // From the catalog. Errors: unknown name; an entry that breaks check().
 Result<JobMix> load_job_mix(const Catalog& catalog, std::string_view name);
 
-// The jobs that are submitted to a cluster: drawn from a mix, or read from
-//
-// CSV columns submit, gpus, duration and, if there are, priority and p95; times in seconds, submit
-//        since the start
-//
-// A job of a list takes its duration; with p95 (at least the duration), duration is the mean of a
-// log-normal law with that p95, and the time is drawn from it. Times are whole milliseconds.
+// A job that is submitted to a cluster, drawn from a mix or read from a list. Times are whole
+// milliseconds.
 struct FleetJob {
   std::int64_t submit_ms = 0;
   std::int64_t gpus = 0;
@@ -120,6 +115,9 @@ std::vector<FleetJob> jobs_of(const JobMix& mix, std::int64_t nodes, double days
 // The same jobs with the times drawn that they take.
 std::vector<FleetJob> with_run_times(std::vector<FleetJob> jobs, const RandomDraws& draws);
 
+// A list is CSV with the columns submit (since the start), gpus, duration and, where they are
+// known, priority and p95; times in seconds. A job takes its duration; with p95 (at least the
+// duration), duration is the mean of a log-normal law with that p95, and the time is drawn from it.
 // Errors: missing columns; impossible rows, by their line; no jobs at all.
 Result<JobList> parse_job_list(std::string_view text, std::string name);
 // Of a file, or "-".
