@@ -354,7 +354,7 @@ Command train_command(CLI::App& numerics) {
           }};
 }
 
-Command compare_command(CLI::App& numerics) {
+Command compare_checkpoints_command(CLI::App& numerics) {
   struct Options {
     std::string first;
     std::string second;
@@ -467,8 +467,8 @@ Command vectors_command(CLI::App& numerics) {
 
 Command numerics_command(CLI::App& orrery) {
   static constexpr std::array<AddCommand, 8> kCommands = {
-      attention_command, gemm_command,  allreduce_command, quantize_command,
-      compare_command,   train_command, adam_command,      vectors_command};
+      attention_command,           gemm_command,  allreduce_command, quantize_command,
+      compare_checkpoints_command, train_command, adam_command,      vectors_command};
   return command_group(
       orrery.add_subcommand("numerics",
                             "what number formats and kernels change in what is computed"),

@@ -11,6 +11,7 @@
 
 #include "document/value.h"
 #include "replay/chakra_graph.h"
+#include "report/drawing/figures.h"
 #include "report/traces/recording_remarks.h"
 #include "trace/byte_stream.h"
 #include "trace/chakra/astra_sim_run.h"
@@ -125,10 +126,6 @@ ChakraConversionOptions conversion(const ConvertOptions& o) {
   if (o.pauses) out.pauses = Pauses::write;
   if (o.launching == "external-id") out.launching = LaunchingOperator::external_id;
   return out;
-}
-
-std::string counted(std::size_t n, const std::string& one) {
-  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
 ChakraReport checked(const ConvertOptions& o, const ChakraTrace& trace, std::int64_t rank,

@@ -1,5 +1,6 @@
-// Maps recorded operators and predicted categories to the same kinds of work, so that a recorded
-// step can be compared with a prediction, which knows neither operators of a framework nor kernels.
+// Maps recorded operators and predicted categories to the same kinds of work, and adds up profiles
+// by them, so that a recorded step can be compared with a prediction, which knows neither operators
+// of a framework nor kernels. Each side adds up to its step. O(lines).
 //
 //  kind                     recorded                              predicted (lower/step_category.h)
 //  matrix products          kernels by trace/kernel_class.h       projections, feed-forward,
@@ -64,19 +65,14 @@ AttentionScores attention_scores(const StepProfile& recorded);
 StepWork work_of(const ProfileLine& line, AttentionScores scores);
 StepWork work_of(Category category);
 
-// Work at the start of a recording that was launched before the recording began: a device that is
-// behind its host still runs the pass before. A prediction of the recorded steps does not contain
-// it.
-//
-// Whether no launch of the line's work is recorded: it is named after its kernel.
+// Whether no launch of the line's work is recorded: it is named after its kernel. At the start of a
+// recording such work may have been launched before the recording began: a device that is behind
+// its host still runs the pass before, and a prediction of the recorded steps does not contain it.
 bool has_no_launch(const ProfileLine& line);
 
 // Whether that is so of the unlaunched work of every rank (trace/launch_links.h). Linear.
 bool unlaunched_is_earlier(std::span<const RecordedTrace> run);
 
-// Profiles by kind of work, in which a recorded step and a predicted one can
-// be compared. Each side adds up to its step. O(lines).
-//
 // How to treat work without a recorded launch.
 enum class Unlaunched : std::uint8_t { of_its_kind, earlier };
 

@@ -2,7 +2,7 @@
 //
 //   predict = complete the plan, refuse what cannot run, load costs, price, lower, simulate
 //
-// Figures and derivations (estimate.h), assumptions (explain.h), forward passes
+// Figures and derivations (estimate.h), assumptions (assumptions.h), forward passes
 // (forward_pass.h), spans and the graph's file (step_timeline.h) and Chakra traces (step_chakra.h)
 // take a PredictedStep and repeat nothing of this. What needs every operator as a node of its own
 // asks `simulated` for the expanded graph; it takes as long as the folded one, to the picosecond.

@@ -28,16 +28,16 @@ std::string schema_text(const DocumentKind& kind);
 // The text of docs/json-keys.md: the keys of all documents.
 std::string key_page();
 
-// The maps of all answers as classes of a language with attributes: the names that the Python
-// module gives them, and their stubs (python/orrery/answers.pyi).
+// A map of an answer as a class of a language with attributes: the name that the Python module
+// gives it, also in its stubs (python/orrery/answers.pyi).
 struct AnswerClass {
   std::string name;  // "EstimateDocument", "Plan"
   const Description* description = nullptr;
 };
 
-// Every map of every document of document_kinds(), once; a map comes before
-// those that hold it. A map without a name is called after the key that holds it; of two maps with
-// one name, the second is called after its document as well.
+// Every map of every document of document_kinds(), once; a map comes before those that hold it. A
+// map without a name is called after the key that holds it; of two maps with one name, the second
+// is called after its document as well.
 const std::vector<AnswerClass>& answer_classes();
 
 // The one of these that a map is; null where it is of no document.
