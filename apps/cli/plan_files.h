@@ -17,9 +17,9 @@ namespace orrery::cli {
 inline constexpr const char* kNumericsHelp =
     "what the plan changes against bf16, and the step time and deviation of every format";
 void add_emit(CLI::App* app, Question& question);
-// Prints the plan of a step as the file of a framework (megatron, torchtitan, deepspeed, nemo, ...), as a
-// specification (yaml) or as the text of --plan (plan), and says what the file cannot express.
-// Errors: an unknown format; --json beside it.
+// Prints the plan of a step as the file of a framework (megatron, torchtitan, deepspeed, nemo,
+// ...), as a specification (yaml) or as the text of --plan (plan), and says what the file cannot
+// express. Errors: an unknown format; --json beside it.
 Result<int> emit(const std::string& format, const PredictedStep& step, const Catalog& catalog,
                  const Common& common);
 

@@ -79,8 +79,8 @@ TEST(StepFlows, OfEqualSitesToldApartAreThoseOfTheEvenCase) {
   }
 }
 
-// Stages in one site each: nothing meets on a link, so every communication takes its closed form, that
-// of messages between the sites being that of the slower end.
+// Stages in one site each: nothing meets on a link, so every communication takes its closed form,
+// that of messages between the sites being that of the slower end.
 TEST(StepFlows, OfStagesOnSitesThatDifferAreTheClosedForms) {
   for (const char* sites :
        {"h100-sxm:8+a100-80gb-sxm:8@metro-pair", "a100-80gb-sxm:8+h100-sxm:8@metro-pair",
@@ -101,8 +101,8 @@ TEST(StepFlows, OfStagesOnSitesThatDifferAreTheClosedForms) {
   }
 }
 
-// Replicas in sites of different size, in nodes of different size, or without a network or switch of
-// their own: their gradients cross the link, which is all that they wait for.
+// Replicas in sites of different size, in nodes of different size, or without a network or switch
+// of their own: their gradients cross the link, which is all that they wait for.
 TEST(StepFlows, OfReplicasOnSitesThatDifferFillTheLink) {
   for (const char* sites :
        {"h100-sxm:16+a100-80gb-sxm:32@metro-pair", "gb200:64+h100-sxm:64@metro-pair",
@@ -116,8 +116,8 @@ TEST(StepFlows, OfReplicasOnSitesThatDifferFillTheLink) {
   }
 }
 
-// Whatever the library chooses for gradients between two sites of many nodes (here trees with LL128,
-// and rings or aggregated trees beside sharded states), flows take its closed form.
+// Whatever the library chooses for gradients between two sites of many nodes (here trees with
+// LL128, and rings or aggregated trees beside sharded states), flows take its closed form.
 TEST(StepFlows, OfReplicasOnManyNodesAreTheClosedForms) {
   for (const char* plan : {"tp=8,pp=2,zero=0", "tp=8,zero=0", "tp=8,zero=1"}) {
     const StepFlows flows = flows_of(scenario(
@@ -129,8 +129,8 @@ TEST(StepFlows, OfReplicasOnManyNodesAreTheClosedForms) {
 }
 
 // Beside a site without a network that has twice as many of the ranks, units of half its ranks fill
-// every site: half of its accelerators send over the link, which takes twice the closed form but for
-// latency, and nothing else of a group crosses the link.
+// every site: half of its accelerators send over the link, which takes twice the closed form but
+// for latency, and nothing else of a group crosses the link.
 TEST(StepFlows, OfReplicasCrossTheLinkInUnitsThatFillEverySite) {
   for (const char* sites : {"h100-sxm:32+gb200:64@metro-pair", "gb200:64+h100-sxm:32@metro-pair",
                             "h100-sxm:32+gb200:64+h100-sxm:32@metro-pair"}) {

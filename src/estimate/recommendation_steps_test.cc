@@ -257,9 +257,10 @@ TEST(RecommendationSteps, CompressionGainsOnlyWhereTheCodecIsFaster) {
   EXPECT_LT(coded(20, 10e9, VectorCodec::best), plain);
 }
 
-// The paper's 1.38 on 32 GPUs (arXiv 2407.04272), at 16384 samples of each: it takes a codec of tens
-// of GB/s where four GPUs share a card of 200 Gb/s, and is out of reach of such a codec where each
-// has its own. validation/strategies.yaml has it with the network and codec of the authors' artefact.
+// The paper's 1.38 on 32 GPUs (arXiv 2407.04272), at 16384 samples of each: it takes a codec of
+// tens of GB/s where four GPUs share a card of 200 Gb/s, and is out of reach of such a codec where
+// each has its own. validation/strategies.yaml has it with the network and codec of the authors'
+// artefact.
 TEST(RecommendationSteps, CompressionHasThePublishedGainOnSlowNetworks) {
   const auto gain = [](double network, double codec) {
     const auto seconds = [&](const char* used) {

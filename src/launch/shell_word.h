@@ -36,10 +36,12 @@ void append_flags(const Words& words, const std::string& why_unknown, const std:
 
 // Where the brackets and the here-documents of a shell script end.
 //
-// Source: POSIX.1-2017, Shell Command Language, sections 2.2 (quotes), 2.3 (comments), 2.6 (expansions
-// are nested) and 2.7.4 (here-documents). Left out: patterns of `case`, whose ')' opens nothing.
+// Source: POSIX.1-2017, Shell Command Language, sections 2.2 (quotes), 2.3 (comments), 2.6
+// (expansions are nested) and 2.7.4 (here-documents). Left out: patterns of `case`, whose ')' opens
+// nothing.
 //
-// After "$(", "$((" or "${". Between double quotes, a single quote in ${...} is an ordinary character.
+// After "$(", "$((" or "${". Between double quotes, a single quote in ${...} is an ordinary
+// character.
 enum class ShellBracket { command, arithmetic, expansion, quoted_expansion };
 // The place of the bracket that closes one before `at`, whatever quotes, escapes, comments and
 // here-documents hold; npos if there is none.

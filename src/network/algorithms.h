@@ -64,8 +64,8 @@ enum class ProgramAlgorithm : std::uint8_t {
 };
 
 // How ranks lie, which are numbered from the inside out: `members[l]` in one unit of level l, as in
-// GroupShape. Each must divide the next. Where there are several, the first are those of a node, 1 of
-// nodes with a single rank each.
+// GroupShape. Each must divide the next. Where there are several, the first are those of a node, 1
+// of nodes with a single rank each.
 struct ProgramShape {
   std::vector<std::uint32_t> members;
   std::uint32_t pieces = 8;  // of what is pipelined

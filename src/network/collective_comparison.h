@@ -6,12 +6,12 @@
 //   hashed        the same with one path per flow, chosen by a hash (ECMP)
 //   planned       the same with paths that avoid each other (C4)
 //
-// All take the same constants: links of the graph are those of the levels as the communication library
-// reaches them with the protocol it would choose (`library_levels`), and what the closed form adds to
-// the carrying of bytes (`off_links`) is added to the flows, which then have no latency of their own.
-// So they differ in who shares which link. Where sites differ, each has its own links and rates; the
-// library chooses, and the closed form is, as in the site where it takes longest. Algorithms without a closed form take the latency of a
-// ring's step for every send.
+// All take the same constants: links of the graph are those of the levels as the communication
+// library reaches them with the protocol it would choose (`library_levels`), and what the closed
+// form adds to the carrying of bytes (`off_links`) is added to the flows, which then have no
+// latency of their own. So they differ in who shares which link. Where sites differ, each has its
+// own links and rates; the library chooses, and the closed form is, as in the site where it takes
+// longest. Algorithms without a closed form take the latency of a ring's step for every send.
 #pragma once
 
 #include <functional>
@@ -28,10 +28,10 @@
 
 namespace orrery {
 
-// Levels whose latency is that of a ring's step, or none, and whose efficiency is what the library's
-// rings, trees, reduction in switches or direct exchange make of it on this path with this protocol;
-// and, where a level states its transport, what that leaves if all accelerators cross at once and as
-// many of them send to one as the algorithm has it.
+// Levels whose latency is that of a ring's step, or none, and whose efficiency is what the
+// library's rings, trees, reduction in switches or direct exchange make of it on this path with
+// this protocol; and, where a level states its transport, what that leaves if all accelerators
+// cross at once and as many of them send to one as the algorithm has it.
 enum class StepLatency : std::uint8_t { of_ring, none };
 std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
                                         const CollectiveParameters& parameters, CollectiveKind kind,
@@ -42,10 +42,10 @@ std::vector<FabricLevel> library_levels(std::vector<FabricLevel> levels,
 // them than the level inside. Errors: they do not fill the units of a level evenly.
 Result<ProgramShape> shape_of_first(std::uint32_t ranks, std::span<const FabricLevel> levels);
 
-// A group across sites that differ, with so many of its ranks in each: as all of them see it, or by the
-// largest units that fill the nodes of each. In a site without a network of its own each accelerator has
-// a part of the link, so that as many as possible must send: beside one, by the largest units that fill
-// each site.
+// A group across sites that differ, with so many of its ranks in each: as all of them see it, or by
+// the largest units that fill the nodes of each. In a site without a network of its own each
+// accelerator has a part of the link, so that as many as possible must send: beside one, by the
+// largest units that fill each site.
 GroupShape across_sites(std::span<const GroupShape> seen, std::span<const std::int64_t> of_sites);
 
 // Ranks that are simulated at most.
@@ -59,8 +59,8 @@ std::optional<Seconds> closed_form(ProgramAlgorithm algorithm, CollectiveKind ki
                                    const CommunicationPath& path, Protocol protocol,
                                    const CollectiveParameters& parameters);
 
-// What of the closed form is not the carrying of bytes over links: what it takes however few there are,
-// 2 t(n) - t(2 n), and the copy of the rank's own part. None where there is no closed form.
+// What of the closed form is not the carrying of bytes over links: what it takes however few there
+// are, 2 t(n) - t(2 n), and the copy of the rank's own part. None where there is no closed form.
 std::optional<Seconds> off_links(ProgramAlgorithm algorithm, CollectiveKind kind, Bytes payload,
                                  const CommunicationPath& path, Protocol protocol,
                                  const CollectiveParameters& parameters);
@@ -95,10 +95,10 @@ struct CollectiveQuestion {
   std::uint32_t streams = 1;             // of two accelerators, each hashed to a path of its own
 };
 
-// `progress` is told the share that is done. Errors: more ranks than there are or than are simulated;
-// ranks that do not fill the units of a level evenly; an algorithm that does not offer the
-// collective, or `imported` without a program; a program of another collective or number of ranks;
-// too many flows at once.
+// `progress` is told the share that is done. Errors: more ranks than there are or than are
+// simulated; ranks that do not fill the units of a level evenly; an algorithm that does not offer
+// the collective, or `imported` without a program; a program of another collective or number of
+// ranks; too many flows at once.
 Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Catalog& catalog,
                                                 const CollectiveQuestion& question,
                                                 const std::function<void(double)>& progress = {});

@@ -43,8 +43,8 @@ TEST(CollectiveComparison, OfEqualSitesToldApartIsThatOfTheEvenCase) {
   }
 }
 
-// Whatever the algorithm, what the other site has must come in over the link, and the library chooses as
-// in the site where it takes longest.
+// Whatever the algorithm, what the other site has must come in over the link, and the library
+// chooses as in the site where it takes longest.
 TEST(CollectiveComparison, OfSitesThatDifferCrossesTheLink) {
   for (const std::string name :
        {"h100-sxm:16+a100-80gb-sxm:32@metro-pair", "gb200:16+h100-sxm:32@metro-pair",

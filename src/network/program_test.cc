@@ -251,8 +251,8 @@ TEST(Program, ParallelTreesTakeTheirClosedFormOverANarrowLink) {
   }
 }
 
-// LL128 leaves a tree between nodes 120 of 128 bytes, and a ring on NVLink of an A100 53 %: flows of the
-// tree take its own share.
+// LL128 leaves a tree between nodes 120 of 128 bytes, and a ring on NVLink of an A100 53 %: flows
+// of the tree take its own share.
 TEST(Program, TreesTakeTheShareOfTheirProtocol) {
   const Cluster cluster =
       *parse_cluster("a100-80gb-sxm:64+a100-80gb-sxm:64@metro-pair", Catalog::built_in());
@@ -283,8 +283,8 @@ TEST(Program, PhasesOfLevelsOverlapWhenTheDataAreInPieces) {
   EXPECT_GT(time(16), inside * 0.999);
 }
 
-// What a rank sends and receives does not depend on how the network routes it. `outermost`: the first
-// of the levels whose links join units of so many ranks.
+// What a rank sends and receives does not depend on how the network routes it. `outermost`: the
+// first of the levels whose links join units of so many ranks.
 void check_bytes(const Network& net, std::uint32_t outermost) {
   const Bytes payload(1e9);
   for (const Algorithm a : all_algorithms()) {
@@ -383,10 +383,10 @@ TEST(Routing, PlannedPathsAreAsGoodAsSpreadOnes) {
   EXPECT_GE(time(Routing::ecmp), 2);
 }
 
-// F flows that are hashed to K equal uplinks take E[max load] / (F/K) times as long as spread ones: of
-// 8 on 8, the expected largest of a multinomial, 2.597 (the sum over m of 1 - P(all at most m), by
-// counting; 1.762 and 1.369 of 32 and 128). With s streams each, 8 s balls fall, and the loads come
-// closer to each other.
+// F flows that are hashed to K equal uplinks take E[max load] / (F/K) times as long as spread ones:
+// of 8 on 8, the expected largest of a multinomial, 2.597 (the sum over m of 1 - P(all at most m),
+// by counting; 1.762 and 1.369 of 32 and 128). With s streams each, 8 s balls fall, and the loads
+// come closer to each other.
 TEST(Routing, StreamsBringHashedFlowsCloserToSpreadOnes) {
   Cluster cluster = nodes_of(1024, 1, 400e9, 50e9, 0, 0);
   cluster.levels = {cluster.levels[0], cluster.levels[1], cluster.levels[1]};
@@ -440,8 +440,8 @@ TEST(Comparison, FlowsCountTheTransportOfALink) {
   }
 }
 
-// Of an all-to-all over a port with few buffers: the more accelerators send to one at once, the more is
-// lost, in flows as in closed forms; pairs lose nothing.
+// Of an all-to-all over a port with few buffers: the more accelerators send to one at once, the
+// more is lost, in flows as in closed forms; pairs lose nothing.
 TEST(Comparison, FlowsCountTheIncastOfAnAllToAll) {
   Cluster nodes = *parse_cluster("h100-sxm:32", Catalog::built_in());
   CollectiveQuestion question;
@@ -502,9 +502,9 @@ TEST(Comparison, ShowsAFilesProgramBesideOneAlgorithm) {
             "to see those that do)");
 }
 
-// Whatever the number of switches, spread flows fill a network without oversubscription. A planned one
-// takes one link at each level, and is no faster than the narrowest of them: one of `pod` from its
-// accelerator, and one of those that 64 accelerators share.
+// Whatever the number of switches, spread flows fill a network without oversubscription. A planned
+// one takes one link at each level, and is no faster than the narrowest of them: one of `pod` from
+// its accelerator, and one of those that 64 accelerators share.
 TEST(Routing, SpreadFlowsFillEveryNumberOfSwitches) {
   for (const auto& [pod, spine] : std::initializer_list<std::pair<int, int>>{
            {8, 8}, {8, 12}, {16, 8}, {16, 24}, {32, 8}, {32, 48}}) {

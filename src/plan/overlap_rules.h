@@ -5,8 +5,8 @@
 
 namespace orrery {
 
-// Whether sums over tp travel beside products: of one half beside the other's, or of a module beside
-// the next. Nothing may then wait for the gathers of sequence parallelism.
+// Whether sums over tp travel beside products: of one half beside the other's, or of a module
+// beside the next. Nothing may then wait for the gathers of sequence parallelism.
 bool hides_sums(const Model& model, const Plan& plan);
 
 // Exchanges of tokens beside another pass: no experts on other ranks, a schedule without pairs.

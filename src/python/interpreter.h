@@ -1,4 +1,5 @@
-// One interpreter, wherever it is, what it runs and how it answers: it loads a source and evaluates its functions, one at a time.
+// Interpreters of Python, what they run and how they answer. Each loads a source and evaluates its
+// functions, one at a time, in a thread or in a process of its own.
 #pragma once
 
 #include <memory>

@@ -24,8 +24,9 @@ TEST(ParallelTrees, AreForOneRankANode) {
   EXPECT_NEAR(microseconds(time({16, {1, 16}}, 0)), 8 + 2.8 * 16 + 4 * 14 / 3.5, 1e-9);
 }
 
-// Between two halves of P ranks go (log2(P / 2) + 1) / 2 times the bytes of a ring, so that a narrow
-// link between them takes so much longer; where it has room for that, the single rank counts.
+// Between two halves of P ranks go (log2(P / 2) + 1) / 2 times the bytes of a ring, so that a
+// narrow link between them takes so much longer; where it has room for that, the single rank
+// counts.
 TEST(ParallelTrees, CrossANarrowLinkMoreOftenThanARing) {
   const CollectiveParameters p = parameters("hopper");
   const GroupShape group{64, {1, 32, 64}};

@@ -47,8 +47,8 @@ std::int64_t tensor_parts(const Architecture& a) {
   return a.gated_delta ? a.gated_delta->key_heads : 1;
 }
 
-// A layer of the decoder. Experts that read what attention of the layer before has made begin before
-// its feed-forward part, which therefore is the begin of their layer.
+// A layer of the decoder. Experts that read what attention of the layer before has made begin
+// before its feed-forward part, which therefore is the begin of their layer.
 LayerKind decoder_layer(const Architecture& a, std::int64_t i) {
   const bool early = a.moe && a.moe->shortcut_source == ShortcutSource::attention;
   const auto has_experts = [&](std::int64_t layer) {

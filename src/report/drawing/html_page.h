@@ -1,5 +1,5 @@
-// A self-contained HTML page: its frame (style, colours of both schemes, tooltips) and the pieces of
-// markup of its sections. Nothing is loaded from anywhere, and what came from outside can never
+// A self-contained HTML page: its frame (style, colours of both schemes, tooltips) and the pieces
+// of markup of its sections. Nothing is loaded from anywhere, and what came from outside can never
 // become markup.
 #pragma once
 

@@ -58,7 +58,8 @@ std::string lane_svg(const PipelineLanes& lanes, const std::vector<LanePiece>& l
 
 // A pipeline as inline SVG: time to the right, one row a stage, one rectangle a pass.
 //
-// The shapes and what is left out where there are more than `most_rectangles` are those of PipelineLanes.
+// The shapes and what is left out where there are more than `most_rectangles` are those of
+// PipelineLanes.
 struct PipelineDrawing {
   std::string svg;     // empty without spans
   std::string remark;  // "8 of 64 stages are drawn"; empty if all are

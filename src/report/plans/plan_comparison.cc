@@ -127,7 +127,8 @@ std::optional<std::string> asked(const NumberedCell& c, std::string_view axis) {
 
 constexpr auto kPicoseconds = [](Seconds time) { return round_to_picoseconds(time); };
 
-// A member of the estimate of a cell, or what a function makes of it; absent where it is not finite.
+// A member of the estimate of a cell, or what a function makes of it; absent where it is not
+// finite.
 template <auto... kMembers>
 constexpr auto of_cell(std::string_view key, std::string_view sentence) {
   return optional_field(key, sentence, [](const NumberedCell& c) {

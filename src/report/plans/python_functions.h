@@ -3,7 +3,8 @@
 //   def kernel_time(kernel):
 //       """Seconds of one kernel; kernel.predicted_s is what the cost model says."""
 //
-// is asked about each distinct kernel, and must always give the same answer. docs/python.md lists the keys of `kernel`.
+// is asked about each distinct kernel, and must always give the same answer. docs/python.md lists
+// the keys of `kernel`.
 #pragma once
 
 #include <functional>
@@ -39,9 +40,10 @@ Result<std::shared_ptr<KernelTimes>> python_kernel_times(const std::string& file
                                                          Interpreters where,
                                                          const PythonLimits& limits);
 
-// The judge of a search: `objective(step)` says what a plan is worth, the smaller the better, and `constraint(step)` whether it is allowed. A file defines
-// one of them or both; without an objective the step time is minimised. `step` has the keys of
-// `orrery estimate --json`. `count` interpreters. Errors: the file cannot be read or loaded, or defines neither.
+// The judge of a search: `objective(step)` says what a plan is worth, the smaller the better, and
+// `constraint(step)` whether it is allowed. A file defines one of them or both; without an
+// objective the step time is minimised. `step` has the keys of `orrery estimate --json`. `count`
+// interpreters. Errors: the file cannot be read or loaded, or defines neither.
 Result<Judge> python_judge(const std::string& file, int count, Interpreters where,
                            const PythonLimits& limits, const Subject& subject);
 

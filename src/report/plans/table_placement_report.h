@@ -1,5 +1,5 @@
-// Where the embedding tables of a recommendation model lie, and which features share a tower, as text
-// and as the JSON of `orrery tables`.
+// Where the embedding tables of a recommendation model lie, and which features share a tower, as
+// text and as the JSON of `orrery tables`.
 // Beside each table: what the planner of TorchRec thinks such a piece costs.
 #pragma once
 

@@ -65,7 +65,8 @@ std::string finding_label(const Finding& finding);
 std::string headline_text(const RunAnalysis& analysis);
 
 // The critical path of a step (timeline/critical_path.h) in the terminal, in JSON and on a page:
-// what it was bound by, how it went over threads, streams and ranks, and which names stand on it. `rows` of each table.
+// what it was bound by, how it went over threads, streams and ranks, and which names stand on it.
+// `rows` of each table.
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style);
 std::string step_path_html(const StepPath& path, std::size_t rows);
 // The same of the path of one rank's events (analyze/critical_path.h), behind a remark.

@@ -1,6 +1,6 @@
-// What the reports of recorded runs share: how the parts of a run's time are called and coloured, as
-// the lines of a predicted step are, so that both look alike; and how names, moments and what was
-// not recorded are written.
+// What the reports of recorded runs share: how the parts of a run's time are called and coloured,
+// as the lines of a predicted step are, so that both look alike; and how names, moments and what
+// was not recorded are written.
 #pragma once
 
 #include <array>
