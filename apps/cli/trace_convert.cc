@@ -156,8 +156,8 @@ Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::
                           : 0;
   }
   out.files.push_back(file + "  " + counted(trace.nodes.size(), "node") + ", " +
-                      std::to_string(edges) + " data dependencies" + ", " +
-                      counted(static_cast<std::size_t>(communications), "communication") +
+                      counted(edges, "data dependency", "data dependencies") + ", " +
+                      counted(communications, "communication") +
                       (report.accepted() ? ", accepted" : ""));
   Value entry = Value::map();
   entry.set("rank", Value::number(rank));
@@ -195,8 +195,8 @@ Result<void> write_groups(const ConvertOptions& o, const Communicators& groups,
 // `ranks` of the job, or at least so many.
 void add_missing_ranks(std::int64_t given, std::int64_t ranks, bool are_known, Written& out) {
   if (given >= ranks) return;
-  out.remarks.push_back(counted(static_cast<std::size_t>(given), "rank") + " of " +
-                        (are_known ? "" : "at least ") + std::to_string(ranks) +
+  out.remarks.push_back(counted(given, "rank") + " of " + (are_known ? "" : "at least ") +
+                        std::to_string(ranks) +
                         ": ASTRA-sim needs all ranks; convert them together so that their groups "
                         "get the same numbers");
 }
@@ -231,7 +231,7 @@ Result<Written> write_run(const ConvertOptions& o, ChakraRun& run, std::int64_t 
     out.remarks.push_back("Groups that no file defines are taken for all ranks: " + names);
   }
   if (out.without_size > 0) {
-    out.remarks.push_back(counted(static_cast<std::size_t>(out.without_size), "collective") +
+    out.remarks.push_back(counted(out.without_size, "collective") +
                           " recorded without a size, which ASTRA-sim takes for a few bytes");
   }
   add_missing_ranks(static_cast<std::int64_t>(run.size()), groups.ranks, groups.ranks_are_known,

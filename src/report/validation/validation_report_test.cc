@@ -105,9 +105,8 @@ TEST(ValidationReport, MarkdownHoldsEveryTable) {
 // Every text with fields is filled in (validation/*.md.in).
 TEST(ValidationReport, MarkdownOfAJudgementHoldsEverySection) {
   Judgement j;
-  const ErrorSummary errors = {.rows = 20, .median = 0.05};
   j.all.name = "all";
-  j.all.schemes.fill(errors);
+  for (ErrorSummary& errors : j.all.schemes) errors.rows = 20;
   j.apart = {"noisy"};
   j.figures = {{.name = "median", .value = 0.05, .target = 0.04}};
   j.regrets = {{.source_id = "a",
@@ -129,19 +128,19 @@ TEST(ValidationReport, MarkdownOfAJudgementHoldsEverySection) {
 }
 
 TEST(ValidationReport, MarkdownOfClaimsCountsThoseThatHold) {
-  JudgedClaim claim{.claim = {.strategy = "ring attention",
-                              .source = "arXiv 2310.01889",
-                              .headline = "faster",
-                              .type = ClaimType::loose,
-                              .figure = ClaimFigure::speedup,
-                              .published = 2,
-                              .band = 0.1},
-                    .predicted = 2.1,
-                    .holds = true};
+  JudgedClaim claim;
+  claim.claim.strategy = "ring attention";
+  claim.claim.type = ClaimType::loose;
+  claim.claim.figure = ClaimFigure::speedup;
+  claim.claim.published = 2;
+  claim.claim.band = 0.1;
+  claim.predicted = 2.1;
+  claim.holds = true;
   JudgedClaim missed = claim;
   missed.predicted = 3;
   missed.holds = false;
-  JudgedClaim unpredicted{.claim = {.strategy = "elastic", .not_predicted = "no such figure"}};
+  JudgedClaim unpredicted;
+  unpredicted.claim.not_predicted = "no such figure";
   const std::string text = claims_markdown(std::vector{claim, missed, unpredicted});
   EXPECT_THAT(text, HasSubstr("**1 of 2 strict and loose claims hold.**"));
   EXPECT_THAT(text, HasSubstr("| 2.00x | 10 % | 2.10x | +5.0 % | holds |"));
