@@ -44,8 +44,8 @@ BarSegment page_segment(Seconds time, Seconds longest, std::string_view label, C
 }
 
 Ink ink_of_change(Seconds change) {
-  constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
-  if (std::abs(change.value()) < kUnchanged) return {.dim = true};
+  constexpr double kUnchangedSeconds = 5e-10;  // seconds: half of what is recorded
+  if (std::abs(change.value()) < kUnchangedSeconds) return {.dim = true};
   return {.colour = static_cast<std::uint8_t>(change > Seconds(0) ? 168 : 71)};
 }
 
