@@ -165,6 +165,8 @@ class Plan(Record):
     """layers of each virtual stage, in order"""
     site_microbatches: Records[int]
     """microbatches of a replica in each site, where sites differ"""
+    site_micro_batch: Records[int]
+    """sequences of a microbatch in each site, where sites differ"""
     state_division: Literal["even", "by-memory"]
     """how ranks of sites that differ share what ZeRO divides"""
     micro_batch: int
@@ -1521,6 +1523,8 @@ class ImportPlan(Record):
     """layers of each virtual stage, in order"""
     site_microbatches: Records[int] | None
     """microbatches of a replica in each site, where sites differ"""
+    site_micro_batch: Records[int] | None
+    """sequences of a microbatch in each site, where sites differ"""
     state_division: Literal["even", "by-memory"] | None
     """how ranks of sites that differ share what ZeRO divides"""
     micro_batch: int | None
