@@ -54,9 +54,9 @@ Reasons shortcut_problems(const JudgedPlan& judged) {
 }  // namespace
 
 bool hides_sums(const Model& model, const Plan& plan) {
-  return plan.halves != Halves::none ||
-         std::ranges::any_of(model.blocks,
-                             [](const Block& block) { return sums_late(block.residual); });
+  return plan.halves != Halves::none || std::ranges::any_of(model.blocks, [](const Block& block) {
+           return sums_late(block.residual);
+         });
 }
 
 Reasons expert_batch_problems(const JudgedPlan& judged) {
