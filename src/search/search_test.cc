@@ -293,6 +293,7 @@ Result<SearchResult> search_in_degrees_of(Scenario s) {
   // What is offloaded, quantised or averaged rarely is kept as it is stated.
   Plan kept;
   kept.offload_optimizer = s.plan.offload_optimizer;
+  kept.offload_share = s.plan.offload_share;
   kept.offload_parameters = s.plan.offload_parameters;
   kept.offload_activations = s.plan.offload_activations;
   kept.quantized_weights = s.plan.quantized_weights;
