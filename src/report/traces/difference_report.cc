@@ -14,10 +14,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
-
-bool is_unchanged(Seconds change) { return std::abs(change.value()) < kUnchanged; }
-
 Cell change_cell(Seconds change) {
   return cell(is_unchanged(change) ? "0" : signed_time(change), ink_of_change(change));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace orrery {
 
@@ -43,9 +42,13 @@ BarSegment page_segment(Seconds time, Seconds longest, std::string_view label, C
           .tip = fmt::format("{}: {}", label, to_text(time))};
 }
 
+bool is_unchanged(Seconds change) {
+  constexpr Seconds kHalfOfRecorded{5e-10};
+  return change > -kHalfOfRecorded && change < kHalfOfRecorded;
+}
+
 Ink ink_of_change(Seconds change) {
-  constexpr double kUnchangedSeconds = 5e-10;  // seconds: half of what is recorded
-  if (std::abs(change.value()) < kUnchangedSeconds) return {.dim = true};
+  if (is_unchanged(change)) return {.dim = true};
   return {.colour = static_cast<std::uint8_t>(change > Seconds(0) ? 168 : 71)};
 }
 

@@ -42,6 +42,9 @@ Cell page_bar(std::int64_t ns, std::int64_t longest, Category colour);
 // A part of a bar of several.
 BarSegment page_segment(Seconds time, Seconds longest, std::string_view label, Category colour);
 
+// Whether a time changed by less than half a nanosecond, the unit of recordings.
+bool is_unchanged(Seconds change);
+
 // Of what got slower, what got faster and what did neither.
 Ink ink_of_change(Seconds change);
 

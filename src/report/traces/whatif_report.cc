@@ -22,10 +22,9 @@ namespace {
 constexpr std::size_t kMostEditedSteps = 16;
 constexpr double kNoGain = 1e-5;      // of a step: what rounding to nanoseconds leaves
 constexpr double kLeastShown = 5e-4;  // 0.05 %
-constexpr double kUnchanged = 5e-10;  // seconds: half of what is recorded
 
 std::string change_text(Seconds before, Seconds after) {
-  if (std::abs((after - before).value()) < kUnchanged) return "unchanged";
+  if (is_unchanged(after - before)) return "unchanged";
   if (!(before > Seconds(0))) return "";
   const double share = (after - before) / before;
   if (std::abs(share) >= kLeastShown) return signed_percent(share);
