@@ -81,7 +81,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                     context.software.name));
   }
   const std::optional<Model> as_held = scenario.model.family->as_held(
-      scenario.model, division(scenario.cluster, scenario.training, plan));
+      scenario.model, division(context.cluster, scenario.training, plan));
   const Model& held = as_held ? *as_held : scenario.model;
   add(held.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);

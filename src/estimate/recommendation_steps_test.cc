@@ -1,6 +1,7 @@
 // Measured throughput of recommendation models (validation/recommendation/README.md) beside what is
 // predicted. Nothing was fitted to these rows.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,12 +13,19 @@
 #include <vector>
 
 #include "document/value.h"
+#include "estimate/assumptions.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
+#include "lower/cost_context.h"
+#include "lower/model_costs.h"
 #include "lower/step_costs.h"
+#include "model/division.h"
 #include "model/recommendation/recommendation.h"
+#include "model/recommendation/recommender.h"
+#include "model/recommendation/table_placement.h"
 #include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {
@@ -140,6 +148,28 @@ TEST(RecommendationSteps, TheMemoryOfAStepHoldsTheTables) {
   const double dense = 319.1e6;
   EXPECT_NEAR(static_cast<double>(memory.parameters), tables * 94 * 2 + dense * 2, 0.01e9);
   EXPECT_NEAR(static_cast<double>(memory.optimizer_states), tables * 4 + dense * 12, 0.01e9);
+}
+
+// The planner weighs rates as a step sees them; on 16 H200s it decides otherwise by nominal ones, of
+// which every rank would hold the same 12.2 GiB.
+TEST(RecommendationSteps, ThePlacementThatIsDescribedIsTheOneThatIsPriced) {
+  const auto model = load_model("dlrm-dcnv2-mlperf", Catalog::built_in());
+  const auto step = step_of(*model, "h200-sxm:16", 55296, "hugectr", NumberFormat::fp16);
+  ASSERT_TRUE(step) << step.error().text();
+  const Recommender& r = *recommender_of(*model);
+  const Division divided =
+      division(step->priced->cache.context().cluster, step->training(), step->plan());
+  const TablePlacement placement = place_tables(r, divided);
+  const Estimate e = estimate(*step);
+  const std::vector<std::string> assumed = assumptions(*step, e);
+  for (const std::string& line : placement_in_words(r, divided, placement)) {
+    EXPECT_THAT(assumed, testing::Contains(line));
+  }
+  const MemoryReport memory = e.stages.front().memory;
+  const auto held = static_cast<double>(memory.parameters + memory.optimizer_states);
+  EXPECT_GE(held, placement.busiest_memory.value());
+  // And the MLPs, of at most 16 bytes a parameter.
+  EXPECT_LE(held, placement.busiest_memory.value() + 16 * 16.1e6);
 }
 
 // Groups of eight ranks with the same tables exchange less far, and average all of them.
