@@ -1,18 +1,22 @@
-# orrery_precompile(TARGET [TEST])
+# orrery_precompile(TARGET [COLD | TEST])
 #
 # Standard and third-party headers that most sources include, parsed once a build instead of once a
-# source file. Only headers of other people are here: each source still includes what it uses.
-add_library(orrery_headers OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
-target_precompile_headers(orrery_headers PRIVATE
-  <algorithm> <array> <charconv> <cmath> <cstddef> <cstdint> <functional> <limits> <map> <memory>
-  <numeric> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility>
-  <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
-
-# Sources of tests are compiled without optimisation in debug and sanitizer builds, in a third of the
-# time; what they test is optimised as the build says.
-function(orrery_optimise_no_test target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+# source file. Only headers of other people are here: each source still includes what it uses. COLD is
+# what nobody waits for, as is a TEST: optimised little in release builds, and not at all in debug and
+# sanitizer builds, where that takes a third of the time. Each level of optimisation has headers of its
+# own, for clang takes no others.
+function(orrery_optimise_little target)
+  target_compile_options(${target} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
 endfunction()
+
+foreach(headers orrery_headers orrery_cold_headers)
+  add_library(${headers} OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
+  target_precompile_headers(${headers} PRIVATE
+    <algorithm> <array> <charconv> <cmath> <cstddef> <cstdint> <functional> <limits> <map> <memory>
+    <numeric> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility>
+    <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+endforeach()
+orrery_optimise_little(orrery_cold_headers)
 
 if(ORRERY_TESTS)
   find_package(GTest REQUIRED)
@@ -22,14 +26,15 @@ if(ORRERY_TESTS)
     <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <span>
     <string> <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>
     <gmock/gmock.h> <gtest/gtest.h>)
-  orrery_optimise_no_test(orrery_test_headers)
+  orrery_optimise_little(orrery_test_headers)
 endif()
 
 function(orrery_precompile target)
-  if(ARGN STREQUAL "TEST")
-    target_precompile_headers(${target} REUSE_FROM orrery_test_headers)
-    orrery_optimise_no_test(${target})
-  else()
+  if(NOT ARGN)
     target_precompile_headers(${target} REUSE_FROM orrery_headers)
+    return()
   endif()
+  string(TOLOWER "${ARGN}" kind)
+  target_precompile_headers(${target} REUSE_FROM orrery_${kind}_headers)
+  orrery_optimise_little(${target})
 endfunction()
