@@ -1,6 +1,7 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace orrery {
 
@@ -193,28 +194,97 @@ Result<void> check_alike(const Cluster& cluster, std::string_view what) {
                      "a cluster whose sites are alike; estimate, search and forecast take others");
 }
 
-Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators) {
-  if (accelerators == cluster.accelerators) return cluster;
-  ORRERY_RETURN_IF_ERROR(check_alike(cluster, "part of a cluster"));
-  if (accelerators > cluster.accelerators && accelerators <= kMaxAccelerators) {
+namespace {
+
+// Accelerators are numbered from the first of the site.
+std::int64_t in_fullest_unit(std::span<const std::uint32_t> accelerators, std::int64_t first,
+                             std::int64_t unit_size) {
+  std::int64_t most = 0;
+  std::int64_t here = 0;
+  std::int64_t unit = -1;
+  for (const std::uint32_t a : accelerators) {
+    const std::int64_t of = (a - first) / unit_size;
+    here = of == unit ? here + 1 : 1;
+    unit = of;
+    most = std::max(most, here);
+  }
+  return most;
+}
+
+// What those of one site have of it; `all` are those of every site.
+Result<Cluster> part_of_site(Cluster site, std::int64_t first,
+                             std::span<const std::uint32_t> accelerators, std::int64_t all) {
+  ORRERY_RETURN_IF_ERROR(check_count(std::ssize(accelerators), site.accelerators_per_node));
+  const std::int64_t cluster_size = site.accelerators;
+  site.accelerators = all;
+  site.accelerators_per_node = std::min(site.accelerators_per_node, std::ssize(accelerators));
+  std::int64_t inside = 0;
+  for (FabricLevel& level : site.levels) {
+    const bool holds_all = level.accelerators == cluster_size;
+    level.accelerators = holds_all ? all : in_fullest_unit(accelerators, first, level.accelerators);
+    if (level.accelerators == inside) {
+      level.accelerators = 0;
+    } else {
+      inside = level.accelerators;
+    }
+  }
+  std::erase_if(site.levels, [](const FabricLevel& level) { return level.accelerators == 0; });
+  return site;
+}
+
+}  // namespace
+
+Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators) {
+  const std::int64_t all = std::ssize(accelerators);
+  if (all == cluster.accelerators) return cluster;
+  ORRERY_RETURN_IF_ERROR(check_count(all, 1));
+  const bool differ = !cluster.further_sites.empty();
+  std::optional<Cluster> out;
+  std::string names;
+  std::int64_t first = 0;
+  for (std::size_t s = 0; s < site_count(cluster); ++s) {
+    const std::int64_t end = first + (differ ? accelerators_of(cluster, s) : cluster.accelerators);
+    const auto here = accelerators.first(static_cast<std::size_t>(
+        std::ranges::lower_bound(accelerators, end) - accelerators.begin()));
+    accelerators = accelerators.subspan(here.size());
+    if (!here.empty()) {
+      ORRERY_TRY(Cluster part, part_of_site(at_site(cluster, s), first, here, all));
+      const std::string name = part.accelerator.name + ":" + text(std::ssize(here));
+      names += (names.empty() ? "" : "+") + name;
+      if (!out) {
+        out = std::move(part);
+      } else {
+        out->further_sites.push_back({.name = name,
+                                      .accelerator = std::move(part.accelerator),
+                                      .accelerators_per_node = part.accelerators_per_node,
+                                      .levels = std::move(part.levels),
+                                      .host = part.host,
+                                      .host_path = part.host_path});
+      }
+    }
+    first = end;
+  }
+  if (differ) {
+    out->name = names;
+    return std::move(*out);
+  }
+  if (const std::string whole = ":" + text(cluster.accelerators); out->name.ends_with(whole)) {
+    out->name.resize(out->name.size() - whole.size());
+  }
+  out->name += ":" + text(all);
+  return std::move(*out);
+}
+
+Result<Cluster> part_of(const Cluster& cluster, std::int64_t accelerators) {
+  ORRERY_RETURN_IF_ERROR(check_count(accelerators, 1));
+  if (accelerators > cluster.accelerators) {
     return refuse(text(accelerators) + " accelerators is more than the " +
                       text(cluster.accelerators) + " of " + cluster.name,
                   "accelerators", "at most " + text(cluster.accelerators));
   }
-  ORRERY_RETURN_IF_ERROR(check_count(accelerators, cluster.accelerators_per_node));
-  if (const std::string whole = ":" + text(cluster.accelerators); cluster.name.ends_with(whole)) {
-    cluster.name.resize(cluster.name.size() - whole.size());
-  }
-  cluster.name += ":" + text(accelerators);
-  cluster.accelerators = accelerators;
-  cluster.accelerators_per_node = std::min(cluster.accelerators_per_node, accelerators);
-  for (FabricLevel& level : cluster.levels) {
-    level.accelerators = std::min(level.accelerators, accelerators);
-  }
-  // Once a level holds everything, the levels outside it join nothing.
-  const auto whole = std::ranges::find(cluster.levels, accelerators, &FabricLevel::accelerators);
-  if (whole != cluster.levels.end()) cluster.levels.erase(whole + 1, cluster.levels.end());
-  return cluster;
+  std::vector<std::uint32_t> first(static_cast<std::size_t>(accelerators));
+  std::iota(first.begin(), first.end(), 0U);
+  return part_of(cluster, first);
 }
 
 }  // namespace orrery

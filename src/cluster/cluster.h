@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,10 +93,15 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
 // a ClusterDescription that refers to the catalog.
 Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 
-// The first `accelerators` of a cluster, without levels that no longer join more accelerators than
-// the level inside them. Errors: more than there are; not a whole number of nodes; a part of sites
-// that differ.
-Result<Cluster> part_of(Cluster cluster, std::int64_t accelerators);
+// What some accelerators of a cluster, in ascending order, have of it: the sites that they lie in
+// and, of each level there, as many as are in the unit that holds most of them. Levels that join no
+// more than the one inside them are left out, and so is the link where one site remains. What a level
+// gives to an accelerator while all of the cluster send stays as it is. Errors: a number of
+// accelerators in a site that fills no whole nodes.
+Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators);
+
+// The first so many of them. Errors: also more than there are.
+Result<Cluster> part_of(const Cluster& cluster, std::int64_t accelerators);
 
 // Checks that a cluster is possible; the error names the field and the numbers.
 Result<void> check(const Cluster& cluster);

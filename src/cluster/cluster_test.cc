@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "cluster/cluster_description.h"
 
@@ -338,8 +339,63 @@ TEST(ClusterFile, KeepsSitesThatDiffer) {
   const auto again = read_cluster(Document{"again", fields_of(&*c).write(*c)}, Catalog::built_in());
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(*again, *c);
-  EXPECT_THAT(part_of(*c, 256).error().text(),
-              HasSubstr("part of a cluster is not modelled where sites differ (h100-sxm:256 and"));
+  EXPECT_EQ(part_of(*c, 256)->name, "h100-sxm:256");
+}
+
+std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t end) {
+  std::vector<std::uint32_t> out(end - first);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+// A part inside a site is that site's, without the link; one over several has its part of each, and
+// levels that join no more than those inside them are gone.
+TEST(Cluster, ConsistsOfPartsOfItsSites) {
+  const Cluster whole = parse("h100-sxm:64+a100-80gb-sxm:64+l40s:16@metro-pair");
+  const auto inside = part_of(whole, numbers(64, 96));
+  ASSERT_TRUE(inside);
+  const Cluster by_itself = parse("a100-80gb-sxm:32");
+  EXPECT_EQ(inside->name, "a100-80gb-sxm:32");
+  EXPECT_EQ(inside->levels, by_itself.levels);
+  EXPECT_EQ(inside->accelerator, by_itself.accelerator);
+  EXPECT_TRUE(inside->further_sites.empty());
+  EXPECT_TRUE(check(*inside));
+
+  const auto over = part_of(whole, numbers(56, 132));
+  ASSERT_TRUE(over);
+  EXPECT_TRUE(check(*over));
+  EXPECT_EQ(over->name, "h100-sxm:8+a100-80gb-sxm:64+l40s:4");
+  ASSERT_EQ(site_count(*over), 3U);
+  EXPECT_EQ(accelerators_of(*over, 0), 8);
+  EXPECT_EQ(levels_of(*over, 0).size(), 2U);  // one node and the link
+  EXPECT_EQ(levels_of(*over, 1).size(), 3U);
+  EXPECT_EQ(levels_of(*over, 2).back().accelerators, 76);
+  EXPECT_EQ(at_site(*over, 2).accelerators_per_node, 4);
+  for (std::size_t s = 0; s < 3; ++s) {
+    EXPECT_EQ(delivery(levels_of(*over, s).back()).rate, delivery(levels_of(whole, s).back()).rate);
+  }
+  EXPECT_EQ(*part_of(whole, numbers(0, 144)), whole);
+  EXPECT_THAT(part_of(whole, numbers(56, 76)).error().text(),
+              HasSubstr("12 accelerators do not fill nodes of 8"));
+}
+
+// Of nodes in several pods, as many are in one pod as in the fullest.
+TEST(Cluster, HasInEveryUnitAsManyOfAPartAsTheFullest) {
+  const Cluster whole =
+      parse(std::string(ORRERY_SOURCE_DIR) + "/examples/oversubscribed-pods.yaml");
+  std::vector<std::uint32_t> spread;  // two nodes of the first pod, one of the second
+  for (const std::uint32_t first : {0U, 16U, 64U}) {
+    for (std::uint32_t a = 0; a < 8; ++a) spread.push_back(first + a);
+  }
+  const auto part = part_of(whole, spread);
+  ASSERT_TRUE(part);
+  EXPECT_TRUE(check(*part));
+  ASSERT_EQ(part->levels.size(), 3U);
+  EXPECT_EQ(part->levels[0].accelerators, 8);
+  EXPECT_EQ(part->levels[1].accelerators, 16);
+  EXPECT_EQ(part->levels[2].accelerators, 24);
+  spread = {0, 1, 2, 3, 4, 5, 6, 7, 64, 65, 66, 67, 68, 69, 70, 71};
+  EXPECT_EQ(part_of(whole, spread)->levels[1].name, "spine");  // no pod has two of these nodes
 }
 
 TEST(ClusterFile, ChecksSitesThatDiffer) {

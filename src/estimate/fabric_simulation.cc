@@ -34,7 +34,11 @@ class Job {
  public:
   Job(std::size_t number, const StepOnFabric& on, const Cluster& fabric,
       CommunicationPatterns& patterns)
-      : number_(number), on_(on), fabric_(fabric), patterns_(patterns) {}
+      : number_(number), on_(on), fabric_(fabric), patterns_(patterns) {
+    for (const std::uint32_t a : on.accelerators) {
+      if (sites_.empty() || sites_.back() != site_of(a)) sites_.push_back(site_of(a));
+    }
+  }
 
   Result<void> prepare() {
     ORRERY_TRY(simulated_, simulated(on_.step->costs, Folding::expanded));
@@ -145,8 +149,11 @@ class Job {
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   [[nodiscard]] const StepCosts& costs() const { return on_.step->costs; }
-  [[nodiscard]] const StepCosts& costs(std::size_t site) const {
-    return costs().sites.empty() ? costs() : costs().sites[site];
+  // Those of the ranks in a site of the fabric; none where the job has no rank there.
+  [[nodiscard]] const StepCosts* costs_in(std::size_t site) const {
+    const auto at = static_cast<std::size_t>(std::ranges::find(sites_, site) - sites_.begin());
+    if (at == sites_.size()) return nullptr;
+    return costs().sites.empty() ? &costs() : &costs().sites[at];
   }
   // Where ranks lie among each other, which is the same in every site.
   [[nodiscard]] const RankLayout& layout() const { return *costs().layout; }
@@ -157,11 +164,10 @@ class Job {
     while (accelerator >= end) end += accelerators_of(fabric_, ++site);
     return site;
   }
-  // Whose prices these are.
+  // Of the fabric: that of the ranks whose prices these are.
   [[nodiscard]] std::size_t site_of(const StepCosts& priced) const {
-    std::size_t site = 0;
-    while (costs(site).cache != priced.cache) ++site;
-    return site;
+    return *std::ranges::find_if(
+        sites_, [&](std::size_t site) { return costs_in(site)->cache == priced.cache; });
   }
   [[nodiscard]] RankSpan stages() const {
     const auto& spans = layout().spans[static_cast<std::size_t>(StepGroup::stages)];
@@ -272,7 +278,9 @@ class Job {
           return patterns_.of_program(
               *program,
               [&](std::size_t s, const std::vector<FabricLevel>& levels) {
-                return library_levels(levels, costs(s).cache->context().collectives, c.collective,
+                const StepCosts* here = costs_in(s);
+                if (here == nullptr) return levels;  // which nothing of this job takes
+                return library_levels(levels, here->cache->context().collectives, c.collective,
                                       algorithm, choice.protocol, StepLatency::none, path);
               },
               placed);
@@ -337,11 +345,13 @@ class Job {
                  return patterns_.of_program(
                      program,
                      [&](std::size_t s, std::vector<FabricLevel> silent) {
-                       for (std::size_t l = 0; l < silent.size(); ++l) {
-                         silent[l].latency = Seconds(0);
-                         if (silent[l].name == level.name) {
-                           silent[l].efficiency = costs(s).cache->context().pairwise[l].efficiency;
-                         }
+                       const StepCosts* here = costs_in(s);
+                       for (FabricLevel& l : silent) {
+                         l.latency = Seconds(0);
+                         if (l.name != level.name || here == nullptr) continue;
+                         const auto& seen = here->cache->context().pairwise;
+                         const auto own = std::ranges::find(seen, l.name, &FabricLevel::name);
+                         if (own != seen.end()) l.efficiency = own->efficiency;
                        }
                        return silent;
                      },
@@ -372,27 +382,30 @@ class Job {
   [[nodiscard]] ProgramShape shape_across(StepGroup group) const {
     std::vector<GroupShape> seen;
     std::vector<std::int64_t> of_sites;
-    for (std::size_t s = 0; s < costs().sites.size(); ++s) {
-      seen.push_back(shape_at(s, group));
-      of_sites.push_back(seen.back().members[levels_of(fabric_, s).size() - 2]);
+    for (const StepCosts& site : costs().sites) {
+      seen.push_back(shape_at(site, group));
+      of_sites.push_back(seen.back().members.rbegin()[1]);  // below the link
     }
     return shape_of(across_sites(seen, of_sites));
   }
-  [[nodiscard]] const GroupShape& shape_at(std::size_t site, StepGroup group) const {
-    return costs(site).layout->groups[static_cast<std::size_t>(group)].shape;
+  [[nodiscard]] static const GroupShape& shape_at(const StepCosts& site, StepGroup group) {
+    return site.layout->groups[static_cast<std::size_t>(group)].shape;
   }
   // Whether nodes of all sites hold as many of a group, and join them by a switch.
   [[nodiscard]] bool has_alike_nodes(StepGroup group) const {
-    for (std::size_t s = 0; s < costs().sites.size(); ++s) {
-      const auto& topology = levels_of(fabric_, s).front().topology;
+    for (const StepCosts& site : costs().sites) {
+      const auto& topology = site.cache->context().cluster.levels.front().topology;
       if (topology && topology->wiring != LevelWiring::switched) return false;
-      if (shape_at(s, group).members.front() != shape_at(0, group).members.front()) return false;
+      if (shape_at(site, group).members.front() !=
+          shape_at(costs().sites.front(), group).members.front()) {
+        return false;
+      }
     }
     return true;
   }
   // Whether a group of the device's ranks has members in several sites.
   bool crosses_sites(StepGroup group, std::uint32_t device) {
-    if (site_count(fabric_) == 1) return false;
+    if (sites_.size() == 1) return false;
     const auto [known, unknown] = crosses_.try_emplace({group, device}, false);
     if (unknown) {
       known->second = std::ranges::any_of(placements(group, device), [&](const auto& ranks) {
@@ -423,6 +436,7 @@ class Job {
   std::size_t number_;
   const StepOnFabric& on_;
   const Cluster& fabric_;
+  std::vector<std::size_t> sites_;  // of the fabric: those that it has ranks in, in ascending order
   CommunicationPatterns& patterns_;
   SimulatedStep simulated_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+
+#include "cluster/link.h"
 #include "cluster/told_apart.h"
 #include "estimate/built_in_scenario.h"
 #include "estimate/shared_fabric.h"
@@ -191,20 +195,123 @@ TEST(SharedFabric, JobsThatShareASpineSlowEachOther) {
   EXPECT_NEAR(answer->pairs[1].slow_a, 1, 1e-9);
 }
 
+// Jobs on sites that differ.
+const std::string kDiffering = "h100-sxm:64+a100-80gb-sxm:128@metro-pair";
+
+SharedFabric shared_of(DescribedJobs jobs) {
+  auto answer = share_fabric(std::move(jobs), catalog());
+  EXPECT_TRUE(answer) << answer.error().text();
+  return std::move(*answer);
+}
+
+DescribedJobs jobs_of(const std::string& fabric, const std::string& jobs) {
+  auto read = read_jobs(*parse_yaml(jobs_on(fabric, jobs), "jobs.yaml"), catalog());
+  EXPECT_TRUE(read) << read.error().text();
+  return std::move(*read);
+}
+
+// A job inside a site takes the step that it takes on that site by itself, in flows too.
+TEST(SharedFabric, PredictsAJobOnTheSiteThatItLiesIn) {
+  const DescribedJobs described = jobs_of(kDiffering, job("a", "first: 64, every: 1"));
+  const Cluster& part = described.jobs[0].scenario.cluster;
+  EXPECT_EQ(part.name, "a100-80gb-sxm:64");
+  EXPECT_EQ(part.accelerator.name, "a100-80gb-sxm");
+  EXPECT_EQ(site_count(part), 1U);
+  Scenario by_itself = described.jobs[0].scenario;
+  by_itself.cluster = *parse_cluster("a100-80gb-sxm:64", catalog());
+  const StepFlows flows = flows_of(by_itself);
+  const SharedFabric answer = shared_of(described);
+  EXPECT_EQ(answer.jobs[0].closed, flows.closed);
+  EXPECT_NEAR(answer.jobs[0].alone / flows.time, 1, 1e-6);
+  EXPECT_EQ(answer.jobs[0].slow_down(), 1);
+}
+
+// Ranks of a job over several sites have the prices of their own.
+TEST(SharedFabric, PredictsAJobOverSitesOnItsPartOfEach) {
+  const DescribedJobs described = jobs_of(kDiffering, job("a", "first: 32"));
+  const Cluster& part = described.jobs[0].scenario.cluster;
+  EXPECT_EQ(part.name, "h100-sxm:32+a100-80gb-sxm:32");
+  ASSERT_EQ(site_count(part), 2U);
+  EXPECT_EQ(accelerators_of(part, 0), 32);
+  EXPECT_EQ(accelerators_of(part, 1), 32);
+  const SharedFabric answer = shared_of(described);
+  EXPECT_EQ(answer.jobs[0].slow_down(), 1);
+  EXPECT_TRUE(answer.pairs.empty());
+  EXPECT_EQ(answer.jobs[0].closed, flows_of(described.jobs[0].scenario).closed);
+}
+
+TEST(SharedFabric, OfJobsInDifferentSitesIsNotSlowed) {
+  const SharedFabric answer =
+      shared_of(jobs_of(kDiffering, job("a", "first: 0") + "," + job("b", "first: 64")));
+  EXPECT_NEAR(answer.jobs[0].slow_down(), 1, 1e-9);
+  EXPECT_NEAR(answer.jobs[1].slow_down(), 1, 1e-9);
+  EXPECT_LT(answer.jobs[0].alone, answer.jobs[1].alone);  // H100 and A100
+}
+
+// Of two jobs with nodes in both sites and one inside the second, the link slows the two alone. Each
+// gathers its parameters twice and reduces its gradients once, of which at least half crosses, in
+// bf16: that much of both jobs passes the link in a step.
+TEST(SharedFabric, OfJobsOverTheLinkBetweenSitesThatDifferSharesTheLink) {
+  const SharedFabric answer =
+      shared_of(jobs_of("h100-sxm:64+a100-80gb-sxm:128@metro-pair",
+                        job("a", "first: 0, every: 2") + "," + job("b", "first: 8, every: 2") +
+                            "," + job("c", "first: 128")));
+  const SharedJob& a = answer.jobs[0];
+  const SharedJob& b = answer.jobs[1];
+  EXPECT_GT(a.slow_down(), 1.5);
+  EXPECT_LE(a.slow_down(), 2);
+  EXPECT_NEAR(b.slow_down(), a.slow_down(), 0.02);
+  EXPECT_NEAR(answer.jobs[2].slow_down(), 1, 1e-9);
+  EXPECT_EQ(answer.pairs[0].a, "a");
+  EXPECT_EQ(answer.pairs[0].b, "b");
+  EXPECT_EQ(answer.pairs[0].level, "metro-pair");
+  EXPECT_NEAR(answer.pairs[1].slow_a, 1, 1e-9);
+  const BytesPerSecond link = *load_link(catalog(), "metro-pair")->bandwidth;
+  const Bytes least = Bytes(8.03e9 * 2) * (2.0 * 3 / 2);
+  EXPECT_GE(a.shared, least / link);
+}
+
+// Two sites as one cluster and told apart, with jobs in one of them and over both.
+TEST(SharedFabric, OfEqualSitesToldApartIsThatOfTheEvenCase) {
+  const std::string jobs = job("a", "first: 0, every: 3") + "," + job("b", "first: 8, every: 3") +
+                           "," + job("c", "first: 16, every: 3");
+  const std::string inside = job("a", "first: 0") + "," + job("b", "first: 96");
+  for (const std::string& placed : {jobs, inside}) {
+    const std::string sites = "h100-sxm:96+h100-sxm:96@metro-pair";
+    const SharedFabric even = shared_of(jobs_of(sites, placed));
+    const std::string file = testing::TempDir() + "told-apart.yaml";
+    std::ofstream(file) << to_yaml(
+        Codec<Cluster>::write(told_apart(*parse_cluster(sites, catalog()))));
+    const SharedFabric apart = shared_of(jobs_of(file, placed));
+    ASSERT_EQ(apart.pairs.size(), even.pairs.size());
+    for (std::size_t j = 0; j < even.jobs.size(); ++j) {
+      EXPECT_EQ(apart.jobs[j].closed, even.jobs[j].closed);
+      EXPECT_NEAR(apart.jobs[j].alone / even.jobs[j].alone, 1, 1e-9);
+      EXPECT_NEAR(apart.jobs[j].shared / even.jobs[j].shared, 1, 1e-9);
+    }
+    for (std::size_t p = 0; p < even.pairs.size(); ++p) {
+      EXPECT_EQ(apart.pairs[p].level, even.pairs[p].level);
+    }
+  }
+}
+
 TEST(SharedFabric, RefusesWhatIsNotAListOfJobs) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"{fabric: 'h100-sxm:64'}", "no list of jobs on a fabric"},
       {jobs_on("h100-sxm:64", ""), "0 jobs"},
-      {jobs_on("h100-sxm:8+a100-80gb-sxm:8@metro-pair", job("a", "first: 0")),
-       "a fabric of several jobs is not modelled where sites differ (h100-sxm:8 and "
-       "a100-80gb-sxm:8)"},
+      {jobs_on("h100-sxm:48+gb200:64@metro-pair", job("a", "first: 40, every: 7")),
+       "job 'a' finds 16 of its 64 accelerators before the end of h100-sxm:48+gb200:64@metro-pair"},
+      {jobs_on("h100-sxm:64",
+               "{name: a, model: llama-3.1-8b, accelerators: 8, cluster: 'h100-sxm:8'}"),
+       "job 'a' has a cluster of its own"},
       {jobs_on("h100-sxm:64", "7"), "a job that is no map"},
       {jobs_on("h100-sxm:64", "{model: llama-3.1-8b, accelerators: 8}"),
        "missing field 'name' in job"},
       {jobs_on("h100-sxm:64", "{name: a, accelerators: 8}"), "job 'a' has no model"},
       {jobs_on("h100-sxm:64", job("a", "first: 64")),
        "job 'a' does not lie on the 64 accelerators of h100-sxm:64"},
-      {jobs_on("h100-sxm:64", job("a", "first: 8")), "job 'a' needs accelerator 64 of 64"},
+      {jobs_on("h100-sxm:64", job("a", "first: 8")),
+       "job 'a' finds 56 of its 64 accelerators before the end of h100-sxm:64"},
       {jobs_on("h100-sxm:128", job("a", "first: 4")), "job 'a' begins inside a node"},
       {jobs_on("h100-sxm:128", job("a", "first: 0") + "," + job("a", "first: 64")),
        "two jobs are called 'a'"},

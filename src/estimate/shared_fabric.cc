@@ -26,33 +26,56 @@ Failure refused(const Document& document, const Value& value, std::string messag
                    std::move(hint));
 }
 
-Result<std::vector<std::uint32_t>> accelerators_of(const JobPlacement& p, const Cluster& fabric) {
-  const std::int64_t node = fabric.accelerators_per_node;
+// The first accelerator of every node, and the number of accelerators.
+std::vector<std::uint32_t> nodes_of(const Cluster& fabric) {
+  std::vector<std::uint32_t> out;
+  std::int64_t a = 0;
+  for (std::size_t s = 0; s < site_count(fabric); ++s) {
+    const std::int64_t end =
+        site_count(fabric) == 1 ? fabric.accelerators : a + accelerators_of(fabric, s);
+    const std::int64_t node = at_site(fabric, s).accelerators_per_node;
+    for (; a < end; a += node) {
+      out.push_back(static_cast<std::uint32_t>(a));
+    }
+    a = end;
+  }
+  out.push_back(static_cast<std::uint32_t>(fabric.accelerators));
+  return out;
+}
+
+Result<std::vector<std::uint32_t>> accelerators_of(const JobPlacement& p, const Cluster& fabric,
+                                                   const std::vector<std::uint32_t>& nodes) {
   if (p.accelerators < 1 || p.first < 0 || p.every < 1 || p.accelerators > fabric.accelerators ||
       p.first >= fabric.accelerators || p.every > fabric.accelerators) {
     return bad_input("job '" + p.name + "' does not lie on the " +
                          std::to_string(fabric.accelerators) + " accelerators of " + fabric.name,
                      "", "`accelerators` and `every` from 1, `first` from 0");
   }
-  if (p.first % node != 0) {
+  const auto next =
+      static_cast<std::size_t>(std::ranges::upper_bound(nodes, p.first) - nodes.begin());
+  if (nodes[next - 1] != p.first) {
     return bad_input("job '" + p.name + "' begins inside a node", "",
-                     "`first` is a multiple of " + std::to_string(node));
+                     "a node begins at `first: " + std::to_string(nodes[next - 1]) +
+                         "`, the next at " + std::to_string(nodes[next]));
   }
+  const auto wanted = static_cast<std::size_t>(p.accelerators);
   std::vector<std::uint32_t> out;
-  for (std::int64_t r = 0; r < p.accelerators; ++r) {
-    const std::int64_t a = (p.first / node + r / node * p.every) * node + r % node;
-    if (a >= fabric.accelerators) {
-      return bad_input("job '" + p.name + "' needs accelerator " + std::to_string(a) + " of " +
-                           std::to_string(fabric.accelerators),
-                       "", "fewer accelerators, or a smaller `first` or `every`");
+  for (std::size_t node = next - 1; node + 1 < nodes.size() && out.size() < wanted;
+       node += static_cast<std::size_t>(p.every)) {
+    for (std::uint32_t a = nodes[node]; a < nodes[node + 1] && out.size() < wanted; ++a) {
+      out.push_back(a);
     }
-    out.push_back(static_cast<std::uint32_t>(a));
+  }
+  if (out.size() < wanted) {
+    return bad_input("job '" + p.name + "' finds " + std::to_string(out.size()) + " of its " +
+                         std::to_string(wanted) + " accelerators before the end of " + fabric.name,
+                     "", "fewer accelerators, or a smaller `first` or `every`");
   }
   return out;
 }
 
 Result<DescribedJob> described_job(const Document& document, const Value& item,
-                                   const Cluster& fabric, const std::string& fabric_name,
+                                   const Cluster& fabric, const std::vector<std::uint32_t>& nodes,
                                    const Catalog& catalog) {
   static constexpr std::array<std::string_view, 4> kPlacement = {"name", "accelerators", "first",
                                                                  "every"};
@@ -73,10 +96,14 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
   }
   const std::string where =
       document.name + ": line " + std::to_string(item.line()) + ": " + out.placement.name;
-  ORRERY_TRY(out.accelerators, at(where, accelerators_of(out.placement, fabric)));
-  const std::string part = fabric_name.substr(0, fabric_name.rfind(':')) + ":" +
-                           std::to_string(out.placement.accelerators);
-  ORRERY_TRY(Spec read_of, at(where, read_spec(Document{document.name, spec}, part, catalog)));
+  if (spec.find("cluster") != nullptr) {
+    return refused(document, item, "job '" + out.placement.name + "' has a cluster of its own",
+                   "leave it out: the job lies on the fabric");
+  }
+  ORRERY_TRY(out.accelerators, at(where, accelerators_of(out.placement, fabric, nodes)));
+  ORRERY_TRY(const Cluster part, at(where, part_of(fabric, out.accelerators)));
+  spec.append_member("cluster", Codec<Cluster>::write(part));
+  ORRERY_TRY(Spec read_of, at(where, read_spec(Document{document.name, spec}, "", catalog)));
   complete_zero(read_of);
   out.scenario = std::move(read_of.scenario);
   return out;
@@ -116,12 +143,10 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
   DescribedJobs out;
   ORRERY_TRY(out.fabric,
              at(document.name + ": fabric", parse_cluster(name->scalar_text(), catalog)));
-  ORRERY_RETURN_IF_ERROR(
-      at(document.name + ": fabric", check_alike(out.fabric, "a fabric of several jobs")));
+  const std::vector<std::uint32_t> nodes = nodes_of(out.fabric);
   std::vector<std::optional<std::size_t>> owner(static_cast<std::size_t>(out.fabric.accelerators));
   for (const Value& item : listed->items()) {
-    ORRERY_TRY(DescribedJob job,
-               described_job(document, item, out.fabric, name->scalar_text(), catalog));
+    ORRERY_TRY(DescribedJob job, described_job(document, item, out.fabric, nodes, catalog));
     for (const DescribedJob& other : out.jobs) {
       if (other.placement.name == job.placement.name) {
         return refused(document, item, "two jobs are called '" + job.placement.name + "'",
@@ -144,6 +169,10 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
 
 Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalog) {
   ORRERY_TRY(const CostContext context, cost_context(described.fabric, catalog));
+  Cluster fabric = context.cluster;
+  for (std::size_t s = 1; s < site_count(fabric); ++s) {
+    levels_of(fabric, s) = context.further_sites[s - 1].cluster.levels;
+  }
   std::vector<PredictedStep> steps;
   for (DescribedJob& job : described.jobs) {
     ORRERY_TRY(PredictedStep step,
@@ -157,7 +186,7 @@ Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalo
   const auto simulate_jobs = [&](std::initializer_list<std::size_t> chosen) {
     std::vector<StepOnFabric> on;
     for (const std::size_t j : chosen) on.push_back(all[j]);
-    return simulate_on_fabric(context.cluster, on, kSharedSteps);
+    return simulate_on_fabric(fabric, on, kSharedSteps);
   };
   SharedFabric out;
   out.fabric = described.fabric.name;
@@ -166,8 +195,7 @@ Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalo
     out.jobs.push_back({described.jobs[j].placement, steps[j].model().name, alone[0].closed,
                         alone[0].time, alone[0].time});
   }
-  ORRERY_TRY(const std::vector<StepFlows> together,
-             simulate_on_fabric(context.cluster, all, kSharedSteps));
+  ORRERY_TRY(const std::vector<StepFlows> together, simulate_on_fabric(fabric, all, kSharedSteps));
   for (std::size_t j = 0; j < steps.size(); ++j) out.jobs[j].shared = together[j].time;
   for (std::size_t a = 0; a < steps.size(); ++a) {
     for (std::size_t b = a + 1; b < steps.size(); ++b) {
