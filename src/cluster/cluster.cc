@@ -248,7 +248,8 @@ Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> a
         std::ranges::lower_bound(accelerators, end) - accelerators.begin()));
     accelerators = accelerators.subspan(here.size());
     if (!here.empty()) {
-      ORRERY_TRY(Cluster part, part_of_site(at_site(cluster, s), first, here, all));
+      ORRERY_TRY(Cluster part, at(differ ? name_of(cluster, s) : "",
+                                  part_of_site(at_site(cluster, s), first, here, all)));
       const std::string name = part.accelerator.name + ":" + text(std::ssize(here));
       names += (names.empty() ? "" : "+") + name;
       if (!out) {
