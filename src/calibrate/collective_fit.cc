@@ -152,6 +152,7 @@ P typical_parameters(const P& facts, LinkKind link, std::span<const P> others) {
     for (const P& p : others) sum += std::log(a.value(p));
     a.set(out, std::exp(sum / static_cast<double>(others.size())));
   }
+  out.low_latency_total = facts.low_latency_total;
   tie(out, link);
   return out;
 }

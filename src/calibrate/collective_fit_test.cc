@@ -57,6 +57,7 @@ TEST(CollectiveFit, AnUnmeasuredGenerationIsLikeItsRelatives) {
   EXPECT_GT(between.local_copy, std::min(others[0].local_copy, others[1].local_copy));
   EXPECT_LT(between.local_copy, std::max(others[0].local_copy, others[1].local_copy));
   EXPECT_EQ(between.tree_simple_per_channel, facts.tree_simple_per_channel);
+  EXPECT_EQ(between.low_latency_total.one_node, BytesPerSecond(87.7e9));  // of Ampere
 }
 
 TEST(CollectiveFit, FindsTheParametersThatMadeTheMeasurements) {
