@@ -1915,7 +1915,7 @@ class SharedJob(Record):
     every: int
     """it has every n-th node"""
     closed_form_s: float
-    """a step by closed forms, on neighbouring accelerators"""
+    """a step by closed forms, on its part of the fabric"""
     alone_s: float
     """a step by flows, alone on the fabric"""
     shared_s: float
