@@ -56,6 +56,7 @@ const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
           .optional<&ClusterDescription::sites>("clusters joined by a link")
           .optional<&ClusterDescription::link>("name in the catalog's links")
           .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
+          .optional<&ClusterDescription::link_bandwidths>("of each site, where they differ")
           .optional<&ClusterDescription::link_round_trip_time>("between two sites")
           .optional<&ClusterDescription::transport>("how messages travel over that link")
           .optional<&ClusterDescription::provenance>("where the figures come from");
@@ -285,7 +286,8 @@ Result<Cluster> build_cluster(const ClusterDescription& d, const Catalog& catalo
     return bad_input("missing field 'node' in cluster", "",
                      "a name in the catalog's nodes, or give `accelerator` or `sites`");
   }
-  if (!d.link.empty() || d.link_bandwidth || d.link_round_trip_time || d.transport) {
+  if (!d.link.empty() || d.link_bandwidth || !d.link_bandwidths.empty() || d.link_round_trip_time ||
+      d.transport) {
     return bad_input("a link needs sites that it joins", "link",
                      "give `sites`, or leave out `link`");
   }

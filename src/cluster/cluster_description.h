@@ -52,6 +52,7 @@ struct ClusterDescription {
   std::vector<std::string> sites;                // instead of all the above: clusters ...
   std::string link;                              // ... joined by this link of the catalog
   std::optional<BytesPerSecond> link_bandwidth;  // of one site to the others, one direction
+  std::vector<BytesPerSecond> link_bandwidths;   // of each site, where they differ
   std::optional<Seconds> link_round_trip_time;
   std::optional<Transport> transport;  // its packet drop rate, where 0, is that of the link
   Provenance provenance;

@@ -296,6 +296,26 @@ TEST(ShortForm, JoinsSitesByALink) {
   EXPECT_THAT(error_of(std::string(60000, '@')), HasSubstr("a site cannot have sites of its own"));
 }
 
+TEST(ClusterFile, GivesSitesLinksOfTheirOwn) {
+  const auto c = from_yaml(
+      "name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\", \"h100-sxm:8\"]\n"
+      "link_bandwidths: [80 Gb/s, 80 Gb/s, 8 Gb/s]\nlink_round_trip_time: 1 ms\n");
+  ASSERT_TRUE(c) << c.error().text();
+  ASSERT_EQ(site_count(*c), 3U);
+  const auto rate = [&](std::size_t site) { return delivery(levels_of(*c, site).back()).rate; };
+  EXPECT_DOUBLE_EQ(rate(0).value(), 10e9 / 8);
+  EXPECT_DOUBLE_EQ(rate(1).value(), 10e9 / 8);
+  EXPECT_DOUBLE_EQ(rate(2).value(), 1e9 / 8);
+  EXPECT_EQ(yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
+                       "link_bandwidths: [80 Gb/s]\nlink_round_trip_time: 1 ms\n"),
+            "test.yaml: link_bandwidths: 1 of 2 sites have one (give one link_bandwidth, or "
+            "link_bandwidths of all sites)");
+  EXPECT_EQ(yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
+                       "link_bandwidths: [80 Gb/s, 8 Gb/s]\nlink_bandwidth: 8 Gb/s\n"),
+            "test.yaml: link_bandwidths: link_bandwidth says the same of all sites (give one of "
+            "them)");
+}
+
 // A lossy fabric inside a site: what go-back-n leaves of 50 GB/s with 20 us there and back.
 TEST(ClusterFile, SaysHowMessagesTravelOnALevel) {
   const auto c = from_yaml(

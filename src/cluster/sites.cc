@@ -43,12 +43,25 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   if (d.sites.size() > 1000) {
     return bad_input(std::to_string(d.sites.size()) + " sites", "sites", "at most 1000");
   }
-  std::vector<Cluster> sites;  // one for each text that differs from the one before
+  const std::vector<BytesPerSecond>& own_links = d.link_bandwidths;
+  if (!own_links.empty() && d.link_bandwidth) {
+    return bad_input("link_bandwidth says the same of all sites", "link_bandwidths",
+                     "give one of them");
+  }
+  if (!own_links.empty() && own_links.size() != d.sites.size()) {
+    return bad_input(std::to_string(own_links.size()) + " of " + std::to_string(d.sites.size()) +
+                         " sites have one",
+                     "link_bandwidths", "give one link_bandwidth, or link_bandwidths of all sites");
+  }
+  std::vector<Cluster> sites;  // one for each text or link that differs from the one before
   std::vector<std::size_t> of_text;
+  std::vector<std::optional<BytesPerSecond>> bandwidths;  // of the sites, where each has its own
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
-    if (i == 0 || d.sites[i] != d.sites[i - 1]) {
+    if (i == 0 || d.sites[i] != d.sites[i - 1] ||
+        (!own_links.empty() && own_links[i] != own_links[i - 1])) {
       ORRERY_TRY(Cluster site, one_site(d.sites[i], "sites[" + std::to_string(i) + "]", catalog));
       sites.push_back(std::move(site));
+      bandwidths.push_back(own_links.empty() ? std::nullopt : std::optional(own_links[i]));
     }
     of_text.push_back(sites.size() - 1);
     if (sites.size() > kMaxDifferingSites) {
@@ -65,17 +78,19 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
     transport.packet_drop_rate = link.packet_drop_rate.value_or(0);
   }
   ORRERY_RETURN_IF_ERROR(at("transport", check(transport)));
-  const std::optional<BytesPerSecond> bandwidth =
-      d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
   const std::optional<Seconds> round_trip =
       d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
-  if (!bandwidth) {
-    return bad_input("the bandwidth between the sites is not known", "link_bandwidth",
-                     "give `link_bandwidth`, such as \"3.2 Tb/s\"");
-  }
-  if (!(*bandwidth > BytesPerSecond(0))) {
-    return bad_input("the bandwidth between the sites must be greater than 0", "link_bandwidth",
-                     "such as \"3.2 Tb/s\"");
+  for (std::optional<BytesPerSecond>& bandwidth : bandwidths) {
+    if (!bandwidth) bandwidth = d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
+    const char* field = own_links.empty() ? "link_bandwidth" : "link_bandwidths";
+    if (!bandwidth) {
+      return bad_input("the bandwidth between the sites is not known", field,
+                       "give `link_bandwidth`, such as \"3.2 Tb/s\"");
+    }
+    if (!(*bandwidth > BytesPerSecond(0))) {
+      return bad_input("the bandwidth between the sites must be greater than 0", field,
+                       "such as \"3.2 Tb/s\"");
+    }
   }
   if (!round_trip) {
     return bad_input("the latency between the sites is not known", "link_round_trip_time",
@@ -89,17 +104,19 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   cluster.accelerators = all;
   if (of_text.size() == 1) return cluster;
 
-  for (Cluster& site : sites) {
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    Cluster& site = sites[i];
+    const BytesPerSecond bandwidth = *bandwidths[i];
     const std::int64_t size = site.accelerators;
     const FabricLevel& inside = site.levels.back();
     const bool has_network = site.levels.size() > 1;
     FabricLevel top;
     top.name = d.link.empty() ? "link" : d.link;
     top.accelerators = all;
-    top.bandwidth = has_network ? inside.bandwidth : *bandwidth / static_cast<double>(size);
+    top.bandwidth = has_network ? inside.bandwidth : bandwidth / static_cast<double>(size);
     top.efficiency = has_network ? inside.efficiency : 1;
     top.oversubscription =
-        std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(size)) / *bandwidth);
+        std::max(1.0, top.bandwidth * (top.efficiency * static_cast<double>(size)) / bandwidth);
     top.latency = *round_trip / 2;
     if (transport.packet_drop_rate > 0 || transport.window || transport.buffer) {
       top.transport = transport;
