@@ -283,6 +283,43 @@ TEST(AcrossSites, GivesEachSiteTheMicrobatchesOfItsMemory) {
   }
 }
 
+// Recomputation is solved for the sizes that the sites have, and is no worse than none where that fits.
+TEST(AcrossSites, SolvesTheRecomputationOfSizedMicrobatches) {
+  Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
+  s.model = small_model("llama-3-8b", 32);
+  s.cluster = *parse_cluster("h100-sxm:8+a100-40gb-sxm:8@metro-pair", Catalog::built_in());
+  s.training.sequence_length = 8192;
+  s.training.global_batch = 64;
+  SearchSpace space = small_space();
+  space.tp = {4};
+  space.cp = space.pp = {1};
+  space.micro_batch = {1, 2, 4, 8};
+  space.recompute = {Recompute::optimal};
+  SearchOptions options;
+  options.top = 100;
+  const auto found = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  int sized = 0;
+  for (const Estimate& e : found->plans) {
+    if (e.plan.site_micro_batch.empty()) continue;
+    ++sized;
+    // None that fits is faster in the same division.
+    Scenario other = s;
+    other.plan = e.plan;
+    other.plan.recompute = Recompute::optimal;
+    other.plan.recompute_layers = 0;
+    other.plan.recompute_modules.clear();
+    const auto solved = predict(other, Catalog::built_in());
+    ASSERT_TRUE(solved) << solved.error().text();
+    EXPECT_EQ(e.step_time, solved->folded.time.seconds()) << to_text(e.plan);
+  }
+  EXPECT_GT(sized, 0);
+  space.recompute = {Recompute::none};
+  const auto kept = search(s, space, options, Catalog::built_in());
+  ASSERT_TRUE(kept) << kept.error().text();
+  EXPECT_LE(found->plans.front().step_time, kept->plans.front().step_time);
+}
+
 // Neighbours are those of the site whose microbatches are the fewest, and of the largest of them.
 TEST(AcrossSites, NeighboursFollowTheMicrobatchesOfEachSite) {
   Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));

@@ -65,10 +65,11 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
 std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
                                            const Scenario& scenario);
 
-// This plan with the work divided so among sites that differ; itself if that is no other plan. Sizes of
-// microbatches are compared with the recomputation of this plan: where recompute=optimal chose it for
-// the first micro_batch of the space, none is chosen anew for larger ones. O(sizes^2 x sites).
-Plan divided_among_sites(SiteWork work, const Plan& even, const SearchSpace& space,
+// This plan with the work divided so among sites that differ; itself if that is no other plan.
+// recompute=optimal is solved for the division that is chosen, whose sites all follow it; sizes are
+// compared with what is the cheapest for each of them, one after the other. O(sizes^2 x sites), so
+// often.
+Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& space,
                          CostCache& cache);
 
 // Whether a plan that was divided by speed is the even one.

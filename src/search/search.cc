@@ -479,8 +479,8 @@ class Search {
                                                 : plan;
   }
   [[nodiscard]] Plan plan_for(const Candidate& c) const {
-    const Plan plan = concrete(plan_of(c, space_, scenario_.plan, gpus()));
-    return divided_among_sites(c.sites, plan, space_, priced_->cache);
+    return divided_among_sites(c.sites, plan_of(c, space_, scenario_.plan, gpus()), space_,
+                               priced_->cache);
   }
 
   [[nodiscard]] NearMiss near_miss(const Candidate& c) const {

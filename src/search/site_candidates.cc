@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "lower/division_by_speed.h"
+#include "lower/optimal_recompute.h"
 #include "plan/plan_rules.h"
 #include "plan/site_division.h"
 #include "plan/stage_layers.h"
@@ -42,25 +44,52 @@ bool divides_evenly(const Plan& plan, const Scenario& scenario) {
   return plan.layers.empty() || plan.layers == even_layers(layers, plan.pp * plan.chunks);
 }
 
-Plan divided_among_sites(SiteWork work, const Plan& even, const SearchSpace& space,
+Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& space,
                          CostCache& cache) {
+  const auto solved = [&](Plan plan) {
+    if (asked.recompute != Recompute::optimal) return plan;
+    plan.recompute = Recompute::optimal;
+    return optimal_recompute(cache, plan).plan;
+  };
+  Plan even = solved(asked);
   if (work == SiteWork::even) return even;
-  if (work == SiteWork::by_speed) return divided_by_speed(step_costs(cache, even));
+  if (work == SiteWork::by_speed) return solved(divided_by_speed(step_costs(cache, even)));
   std::vector<Plan> sizes;
   Training whole = cache.training();
   for (const std::int64_t micro_batch : space.micro_batch) {
     if (micro_batch < 1) continue;
     // No part of the batch need be a multiple of every size: as many microbatches as it has room for.
-    Plan size = even;
+    Plan size = asked;
     size.micro_batch = micro_batch;
-    const std::int64_t microbatches = cache.training().global_batch / (even.dp * micro_batch);
+    const std::int64_t microbatches = cache.training().global_batch / (asked.dp * micro_batch);
     size.site_microbatches.assign(cache.sites(), microbatches);
-    whole.global_batch = microbatches * even.dp * micro_batch;
+    whole.global_batch = microbatches * asked.dp * micro_batch;
     if (plan_problems(cache.model(), cache.context().cluster, whole, size).empty()) {
       sizes.push_back(std::move(size));
     }
   }
-  return sized_by_site(cache, sizes).value_or(even);
+  if (asked.recompute != Recompute::optimal) return sized_by_site(cache, sizes).value_or(even);
+  // Sites follow one recomputation: each that is the cheapest of one size everywhere is tried.
+  std::optional<Plan> best;
+  Picoseconds least;
+  for (const Plan& size : sizes) {
+    const Plan followed = solved(size);
+    std::vector<Plan> alike = sizes;
+    for (Plan& plan : alike) {
+      plan.recompute = followed.recompute;
+      plan.recompute_modules = followed.recompute_modules;
+      plan.recompute_layers = followed.recompute_layers;
+    }
+    if (const std::optional<Plan> sized = sized_by_site(cache, alike)) {
+      Plan plan = solved(*sized);
+      const Picoseconds bound = lower_bound(step_costs(cache, plan));
+      if (!best || bound < least) {
+        best = std::move(plan);
+        least = bound;
+      }
+    }
+  }
+  return best.value_or(std::move(even));
 }
 
 }  // namespace orrery
