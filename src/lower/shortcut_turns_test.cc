@@ -222,6 +222,49 @@ TEST(ShortcutTurns, ReadingTheAttentionBeforeHidesMore) {
   EXPECT_GE(shorter, 3);
 }
 
+// Both layers are one block in the place of the first, whose operators are those of both.
+TEST(ShortcutTurns, ReadingTheInputBeforeComputesTwoLayersTogether) {
+  const Model late = alternating(ShortcutSource::layer);
+  const Model input = alternating(ShortcutSource::input);
+  EXPECT_EQ(input.layers.size(), late.layers.size());
+  EXPECT_EQ(parameters(input), parameters(late));
+  EXPECT_EQ(model_flops_per_sequence(input, 4096, AttentionCount::full),
+            model_flops_per_sequence(late, 4096, AttentionCount::full));
+  std::vector<std::string> separate;
+  for (std::size_t l = 0; l < 2; ++l) {
+    for (const Operator& op : late.blocks[late.layers[l]].operators) separate.emplace_back(op.name);
+  }
+  std::vector<std::string> together;
+  const Block& both = input.blocks[input.layers[0]];
+  for (const Operator& op : both.operators) together.emplace_back(op.name);
+  EXPECT_EQ(together, separate);
+  EXPECT_TRUE(input.blocks[input.layers[1]].operators.empty());
+  // Tokens leave before any of it.
+  const std::vector<Turn> turns = shortcut_turns(both, PassOrder::forward, 0);
+  EXPECT_EQ(both.operators[turns.front().index].name, "experts.norm");
+  const auto turn_of = [&](std::string_view name) {
+    return std::ranges::find(turns, place_of(both, name), &Turn::index) - turns.begin();
+  };
+  EXPECT_LT(turn_of("experts.dispatch"), turn_of("attention.query"));
+}
+
+// More runs beside the exchange. Where all of it is hidden already, what runs beside it is slowed.
+TEST(ShortcutTurns, ReadingTheInputBeforeHidesMore) {
+  for (const char* on : {"h100-sxm:16", "a100-80gb-sxm:16"}) {
+    const auto time = [&](ShortcutSource source) {
+      ShortcutLayer layer(alternating(source), on, "ep=16");
+      double sum = 0;
+      const ModelCosts& costs = layer.cache->costs(layer.plan, layer.plan.recompute);
+      for (const std::uint16_t l : layer.model.layers) {
+        sum += (costs.blocks[l].forward.time + costs.blocks[l].backward.time).count();
+      }
+      return sum;
+    };
+    EXPECT_LT(time(ShortcutSource::input), 1.005 * time(ShortcutSource::attention)) << on;
+    EXPECT_LT(time(ShortcutSource::input), time(ShortcutSource::layer)) << on;
+  }
+}
+
 TEST(ShortcutTurns, ReadingTheAttentionBeforeNeedsADenseLayer) {
   Architecture a = *read_architecture(*Catalog::built_in().find("models", "deepseek-v2-lite"));
   a.residual = Residual::shortcut;

@@ -35,7 +35,7 @@ const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*) {
           .optional<&T::layer_interval>("1: each layer has experts, 2: each second")
           .optional<&T::shortcut_source>(
               "what experts of a shortcut read: the output of the layer before, or of its "
-              "attention")
+              "attention, or its input")
           .optional<&T::num_groups>("groups of experts of limited routing")
           .optional<&T::top_groups>("groups a token may reach");
   return table;

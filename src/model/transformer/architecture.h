@@ -62,8 +62,8 @@ struct LatentAttention {
 const Fields<LatentAttention>& fields_of(const LatentAttention*);
 
 // What experts of a shortcut read (Residual::shortcut): what the layer before has made, or only its
-// attention (arXiv 2404.05019 s.3).
-enum class ShortcutSource { layer, attention };
+// attention, or its input (arXiv 2404.05019 s.3: the positions 1, 2 and 3 of the shortcut).
+enum class ShortcutSource { layer, attention, input };
 
 struct MixtureOfExperts {
   std::int64_t num_experts = 0;

@@ -207,14 +207,14 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   p.require(a.residual != Residual::shortcut || (a.moe && a.moe->shared_ffn > 0),
             "residual shortcut needs moe with shared_ffn above 0: a shared expert reads what "
             "attention has made of the input that the others read");
-  if (a.moe && a.moe->shortcut_source == ShortcutSource::attention) {
-    p.require(a.residual == Residual::shortcut,
-              "moe.shortcut_source attention needs residual shortcut");
-    p.require(
-        a.moe->layer_interval > 1,
-        "moe.shortcut_source attention needs layer_interval above 1: tokens travel beside the "
-        "feed-forward part of a dense layer before; with experts in every layer write "
-        "shortcut_source layer");
+  if (a.moe && a.moe->shortcut_source != ShortcutSource::layer) {
+    const std::string source =
+        "moe.shortcut_source " + std::string(to_text(a.moe->shortcut_source));
+    p.require(a.residual == Residual::shortcut, source + " needs residual shortcut");
+    p.require(a.moe->layer_interval > 1,
+              source +
+                  " needs layer_interval above 1: tokens travel beside the feed-forward part of a "
+                  "dense layer before; with experts in every layer write shortcut_source layer");
   }
   p.require(!a.parallel_block ||
                 (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),

@@ -107,7 +107,8 @@ void BlockWriter::residual(std::string_view name, double inputs) {
 }
 
 void BlockWriter::layer() {
-  if (kind_.takes_feed_forward) feed_forward_part(FeedForwardPart::dense);
+  if (kind_.begin == LayerKind::Begin::layer) mix();
+  if (kind_.begin != LayerKind::Begin::own) feed_forward_part(FeedForwardPart::dense);
   if (kind_.mixer != Mixer::none) mix();
   if (kind_.cross) {
     norm("cross_attention.norm", stream_rows());

@@ -26,8 +26,9 @@ struct LayerKind {
   FeedForwardPart feed_forward = FeedForwardPart::dense;
   bool final_norm = false;  // last encoder layer: the encoder's final norm follows
   bool auxiliary = false;   // of a multi-token prediction module
-  // The dense feed-forward part of the layer before is the begin of this one.
-  bool takes_feed_forward = false;
+  // The layer begins with the dense feed-forward part of the layer before, or with all of it.
+  enum class Begin { own, feed_forward, layer };
+  Begin begin = Begin::own;
   bool operator==(const LayerKind&) const = default;
 };
 

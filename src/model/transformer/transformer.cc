@@ -17,6 +17,7 @@ std::string block_name(const Architecture& a, const LayerKind& kind) {
   if (kind.encoder) name += "encoder ";
   if (a.kind == ModelKind::encoder_decoder && !kind.encoder) name += "decoder ";
   const bool alone = kind.feed_forward == FeedForwardPart::none;
+  if (alone && kind.mixer == Mixer::none) return "layer computed with the one before";
   switch (kind.mixer) {
     case Mixer::attention:
       if (alone) name += "attention ";
@@ -48,16 +49,28 @@ std::int64_t tensor_parts(const Architecture& a) {
 }
 
 // A layer of the decoder. Experts that read what attention of the layer before has made begin
-// before its feed-forward part, which therefore is the begin of their layer.
+// before its feed-forward part, which therefore is the begin of their layer. Experts that read its
+// input begin before all of it: both layers are then computed in the place of the first, and nothing
+// is left for that of the second.
 LayerKind decoder_layer(const Architecture& a, std::int64_t i) {
-  const bool early = a.moe && a.moe->shortcut_source == ShortcutSource::attention;
+  const ShortcutSource source = a.moe ? a.moe->shortcut_source : ShortcutSource::layer;
   const auto has_experts = [&](std::int64_t layer) {
-    return early && layer < a.num_layers && feed_forward_of(a, layer) == FeedForwardPart::experts;
+    return layer < a.num_layers && feed_forward_of(a, layer) == FeedForwardPart::experts;
   };
-  return {.cross = a.kind == ModelKind::encoder_decoder,
-          .mixer = mixer_of(a, i),
-          .feed_forward = has_experts(i + 1) ? FeedForwardPart::none : feed_forward_of(a, i),
-          .takes_feed_forward = has_experts(i)};
+  LayerKind out{.cross = a.kind == ModelKind::encoder_decoder,
+                .mixer = mixer_of(a, i),
+                .feed_forward = feed_forward_of(a, i)};
+  if (source == ShortcutSource::attention) {
+    if (has_experts(i)) out.begin = LayerKind::Begin::feed_forward;
+    if (has_experts(i + 1)) out.feed_forward = FeedForwardPart::none;
+  } else if (source == ShortcutSource::input) {
+    if (has_experts(i + 1)) {
+      out.begin = LayerKind::Begin::layer;
+      out.feed_forward = FeedForwardPart::experts;
+    }
+    if (has_experts(i)) out = {.mixer = Mixer::none, .feed_forward = FeedForwardPart::none};
+  }
+  return out;
 }
 
 void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kinds, LayerKind kind) {
