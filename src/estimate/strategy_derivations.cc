@@ -39,6 +39,7 @@ class Strategies {
     unequal_shards();
     microbatches_of_sites();
     state_shares();
+    shared_averages();
     gradients_in_place();
     expert_products();
     return std::move(out_);
@@ -207,6 +208,30 @@ class Strategies {
                     "arXiv 2411.01075 s.4; lower/division_by_speed.h, plan/site_division.h"});
   }
 
+  void shared_averages() {
+    if (plan_.averaging != Averaging::by_bandwidth) return;
+    const bool copies = plan_.shard_group > 0 && plan_.shard_group < plan_.dp * plan_.cp;
+    const Communication gigabyte{
+        .collective = CollectiveKind::all_reduce,
+        .group = index(copies ? StepGroup::replica_copies : StepGroup::replicas),
+        .payload = Bytes(1e9)};
+    std::string sites;
+    Seconds equal;
+    for (std::size_t k = 0; k < step_.costs.sites.size(); ++k) {
+      const Seconds alone = step_.costs.sites[k].price(gigabyte);
+      equal = std::max(equal, alone);
+      sites +=
+          fmt::format("{}{} {}", k > 0 ? "; " : "", name_of(step_.cluster(), k), to_text(alone));
+    }
+    out_.push_back(
+        {"averaging_by_bandwidth",
+         "max( K / (2 (K - 1)) most t, K / sum (1 / t) ), t: of an all-reduce among K members that "
+         "are all alike",
+         "of 1 GB, " + sites,
+         fmt::format("{}; {} in equal parts", to_text(step_.costs.price(gigabyte)), to_text(equal)),
+         "arXiv 2106.10207 s.3.2; lower/averaging_by_bandwidth.h"});
+  }
+
   void state_shares() {
     if (plan_.state_division != StateDivision::by_memory) return;
     std::string sites;
@@ -339,7 +364,7 @@ class Strategies {
            fmt::format("{:.2f}: {:.1f} % of the averages", steps, 100 / steps),
            "arXiv 2310.14423 s.2; plan/plan.h"});
     }
-    const bool all = plan_.averaging == Averaging::all;
+    const bool all = !averages_with_neighbours(plan_);
     out_.push_back(
         {"outer_step_s",
          all ? "(all-reduce of 4 bytes of each parameter a rank owns among the copies + update of "
@@ -420,7 +445,7 @@ std::string learning_note(const Plan& plan) {
         "1511.04561) and TernGrad (arXiv 1705.07878) report the accuracy of exact ones on AlexNet, "
         "TernGrad up to 2 % less on GoogLeNet; neither trained language models");
   }
-  if (plan.averaging != Averaging::all) {
+  if (averages_with_neighbours(plan)) {
     add("how many more steps a model needs whose copies average with neighbours alone is not "
         "predicted: arXiv 2410.11998 reports the loss of synchronous training at equal steps");
   } else if (plan.quadratic.steps > 0) {

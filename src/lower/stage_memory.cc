@@ -199,7 +199,7 @@ MemoryReport stage_memory(const StepCosts& step, int device) {
   // Copies that take local steps keep what they last agreed on and the outer momentum; those that
   // average with neighbours what arrives from one.
   if (trains_copies_apart(step.plan)) {
-    const double kept = step.plan.averaging == Averaging::all ? 2 : 1;
+    const double kept = averages_with_neighbours(step.plan) ? 1 : 2;
     in.optimizer_bytes += kept * element_size(NumberFormat::fp32).value();
   }
   in.optimizer_outside = step.plan.offload_optimizer != Offload::none ? step.plan.offload_share : 0;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "lower/averaging_by_bandwidth.h"
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/stage_memory.h"
@@ -229,6 +230,15 @@ void take_stages(StepCosts& out, std::vector<std::size_t> device_site) {
   }
 }
 
+// The site whose step takes longest, what crosses between sites included.
+const StepCosts& slowest_site(const std::vector<StepCosts>& sites) {
+  return *std::ranges::max_element(sites, {}, [&](const StepCosts& site) {
+    StepCosts among_others = site;
+    among_others.sites = sites;
+    return lower_bound(among_others);
+  });
+}
+
 }  // namespace
 
 StepCosts step_costs(CostCache& cache, const Plan& plan) {
@@ -241,8 +251,7 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   std::vector<std::size_t> devices = device_sites(plan, cache.context().cluster);
   const bool by_memory = plan.state_division == StateDivision::by_memory;
   if (by_memory) divide_states_by_memory(sites);
-  StepCosts out =
-      devices.empty() ? *std::ranges::max_element(sites, {}, lower_bound) : sites.front();
+  StepCosts out = devices.empty() ? slowest_site(sites) : sites.front();
   out.plan = plan;
   for (const StepCosts& site : sites) {
     out.outer = std::max(out.outer, site.outer);
@@ -252,6 +261,9 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   }
   out.sites = std::move(sites);
   if (!devices.empty()) take_stages(out, std::move(devices));
+  if (plan.averaging == Averaging::by_bandwidth && out.outer > Picoseconds(0)) {
+    out.outer = out.price(out.outer_parts());
+  }
   if (out.gradient_norm > Picoseconds(0)) out.gradient_norm = out.price(out.gradient_norm_parts());
   if (out.tied_embedding > Picoseconds(0)) {
     out.tied_embedding = out.price(out.tied_embedding_parts());
@@ -276,7 +288,25 @@ const StepCosts& StepCosts::slowest_at(const Communication& c) const {
   return *std::ranges::max_element(sites, {}, [&](const StepCosts& site) { return site.price(c); });
 }
 
+bool StepCosts::averages_by_bandwidth(const Communication& c) const {
+  const GroupShape& group = layout->groups[c.group.value()].shape;
+  const std::vector<int>& members = group.members;
+  return plan.averaging == Averaging::by_bandwidth && !sites.empty() &&
+         c.collective == CollectiveKind::all_reduce && c.group != index(StepGroup::world) &&
+         group.size > 1 && members.size() > 1 && members[members.size() - 2] < group.size;
+}
+
 Seconds StepCosts::price(const Communication& c) const {
+  if (averages_by_bandwidth(c)) {
+    const double size = layout->groups[c.group.value()].shape.size;
+    const Cluster& cluster = sites.front().cache->context().cluster;
+    std::vector<EqualMembers> members;
+    for (std::size_t site = 0; site < sites.size(); ++site) {
+      const double here = static_cast<double>(replicas_of(plan, cluster, site));
+      members.push_back({size * here / static_cast<double>(plan.dp), sites[site].price(c)});
+    }
+    return averaging_by_bandwidth(members);
+  }
   const StepCosts& site = slowest_at(c);
   return orrery::price(c, site.layout->groups[c.group.value()].shape, site.cache->context());
 }

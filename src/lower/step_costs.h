@@ -154,9 +154,12 @@ struct StepCosts {
   }
   // The prices of the end of a boundary between devices where a transfer takes longer.
   [[nodiscard]] const StepCosts& slower_end(std::size_t boundary_index) const;
+  // Whether the parts of this all-reduce across sites are those that their links have room for.
+  [[nodiscard]] bool averages_by_bandwidth(const Communication& communication) const;
   // The prices of the site where the communication takes longest.
   [[nodiscard]] const StepCosts& slowest_at(const Communication& communication) const;
-  // What these take; communication across sites that differ, as at the slowest of them.
+  // What these take; communication across sites that differ, as at the slowest of them, or shared by
+  // their bandwidth.
   [[nodiscard]] Seconds price(const Communication& communication) const;
   [[nodiscard]] Picoseconds price(const OperationParts& parts) const;
   // Memory of an accelerator of the device; of replicas on sites that differ, of those with the least

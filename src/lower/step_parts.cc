@@ -342,7 +342,7 @@ OperationParts StepCosts::outer_parts() const {
     Communication c = communication(CollectiveKind::all_reduce, copies,
                                     element_size(NumberFormat::fp32) * owned(*this, parameters));
     c.times = 1 / steps;
-    if (plan.averaging != Averaging::all) {
+    if (averages_with_neighbours(plan)) {
       // One step of a ring takes what one neighbour sends.
       const int size = layout->groups[c.group.value()].shape.size;
       c.collective = CollectiveKind::all_gather;
@@ -354,7 +354,7 @@ OperationParts StepCosts::outer_parts() const {
   };
   average(StepGroup::replica_copies, {.dense = most.dense});
   if (most.expert > 0) average(StepGroup::expert_replica_copies, {.expert = most.expert});
-  const double moved = plan.averaging == Averaging::all ? 7 : 2 + neighbours;
+  const double moved = averages_with_neighbours(plan) ? 2 + neighbours : 7;
   out.push_back({.what = memory_bound(moved * element_size(NumberFormat::fp32) *
                                       owned(*this, most) / steps)});
   return out;

@@ -308,8 +308,12 @@ Bytes optimizer_state(const Training& training) {
   return element_size(NumberFormat::fp32) + moments * element_size(training.moments);
 }
 
+bool averages_with_neighbours(const Plan& plan) {
+  return plan.averaging == Averaging::ring || plan.averaging == Averaging::one_peer;
+}
+
 bool trains_copies_apart(const Plan& plan) {
-  return plan.local_steps > 1 || plan.quadratic.steps > 0 || plan.averaging != Averaging::all;
+  return plan.local_steps > 1 || plan.quadratic.steps > 0 || averages_with_neighbours(plan);
 }
 
 double mean_local_steps(const Plan& plan) {

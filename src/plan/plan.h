@@ -67,8 +67,9 @@ enum class GradientCode { none, eight_bit, ternary };
 template <>
 inline constexpr char kWordSeparator<GradientCode> = '-';  // "eight-bit"
 // The copies that a copy of the model averages with: all of them, its two neighbours in a ring, or
-// one that changes each time (stochastic gradient push, arXiv 1811.10792).
-enum class Averaging { all, ring, one_peer };
+// one that changes each time (stochastic gradient push, arXiv 1811.10792). By bandwidth: all of them,
+// of which each adds up as much as its link has room for (lower/averaging_by_bandwidth.h).
+enum class Averaging { all, ring, one_peer, by_bandwidth };
 template <>
 inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
 // What of a microbatch takes turns with the rest, so that the collectives of one half run beside the
@@ -234,6 +235,8 @@ std::int64_t ranks_of_tower(const Plan& plan, std::int64_t domain);
 // Bytes of the optimizer's states of one trained parameter: fp32 master weight and moments.
 Bytes optimizer_state(const Training& training);
 
+// Whether copies of the model average with some of the others alone.
+bool averages_with_neighbours(const Plan& plan);
 // Whether copies of the model, of shard_group ranks each, train apart from each other and average.
 bool trains_copies_apart(const Plan& plan);
 // Steps of the run divided by how often copies average in it: local_steps, or more by the rule.

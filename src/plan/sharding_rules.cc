@@ -338,9 +338,9 @@ Reasons local_step_problems(const JudgedPlan& judged) {
     out.push_back(fmt::format(
         "{} needs several copies of the model: state shard_group, the ranks of one, as "
         "a part of the {} replicas (dp x cp)",
-        plan.averaging != Averaging::all ? fmt::format("averaging={}", to_text(plan.averaging))
-        : rule.steps > 0                 ? std::string("quadratic")
-                                         : fmt::format("local_steps {}", plan.local_steps),
+        averages_with_neighbours(plan) ? fmt::format("averaging={}", to_text(plan.averaging))
+        : rule.steps > 0               ? std::string("quadratic")
+                                       : fmt::format("local_steps {}", plan.local_steps),
         plan.dp * plan.cp));
   } else if (plan.ep * std::max<std::int64_t>(1, plan.etp) > plan.tp * plan.shard_group) {
     out.push_back(

@@ -132,9 +132,34 @@ std::vector<std::string> state_division_problems(const Model& model, const Clust
   return out;
 }
 
+std::vector<std::string> averaging_problems(const Cluster& cluster, const Plan& plan) {
+  if (plan.averaging != Averaging::by_bandwidth) return {};
+  if (cluster.further_sites.empty() || outermost_axis(plan) != MeshAxis::dp) {
+    return {
+        "averaging=by-bandwidth needs sites that differ, and dp outermost in the placement: among "
+        "equal links equal parts are the fastest, which is averaging=all"};
+  }
+  const bool copies = plan.shard_group > 0 && plan.shard_group < plan.dp * plan.cp;
+  if (plan.gradient_code != GradientCode::none || (plan.zero > 0 && !copies)) {
+    return {
+        "averaging=by-bandwidth divides all-reduces between sites, of which this plan has none: "
+        "write zero=0 or shard_group, the ranks of one copy, without gradient_code"};
+  }
+  for (std::size_t site = 0; copies && site < site_count(cluster); ++site) {
+    const std::int64_t ranks = replicas_of(plan, cluster, site) * plan.cp;
+    if (ranks % plan.shard_group == 0) continue;
+    return {
+        fmt::format("averaging=by-bandwidth needs whole copies in each site: shard_group {} does "
+                    "not divide the {} replicas (dp x cp) of site {}",
+                    plan.shard_group, ranks, name_of(cluster, site))};
+  }
+  return {};
+}
+
 std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
                                        const Plan& plan) {
   std::vector<std::string> out = state_division_problems(model, cluster, plan);
+  for (std::string& problem : averaging_problems(cluster, plan)) out.push_back(std::move(problem));
   if (cluster.further_sites.empty()) return out;
   const MeshAxis axis = outermost_axis(plan);
   if (axis != MeshAxis::pp && axis != MeshAxis::dp) {

@@ -49,6 +49,9 @@ std::vector<std::string> share_problems(const Cluster& cluster, const Training& 
 std::vector<std::string> state_division_problems(const Model& model, const Cluster& cluster,
                                                  const Plan& plan);
 
+// Why copies of the model cannot average by the bandwidth of their sites; empty otherwise.
+std::vector<std::string> averaging_problems(const Cluster& cluster, const Plan& plan);
+
 // Why a complete plan cannot run, or is not modelled, across sites that differ; empty otherwise.
 std::vector<std::string> site_problems(const Model& model, const Cluster& cluster,
                                        const Plan& plan);

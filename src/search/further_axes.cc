@@ -49,7 +49,7 @@ constexpr auto kFields = std::to_array<Field>({
     field<&Plan::secondary_shard>(""),
     field<&Plan::shard_group>(""),
     field<&Plan::local_steps>(""),
-    field<&Plan::averaging>("all,ring,one-peer"),
+    field<&Plan::averaging>("all,ring,one-peer,by-bandwidth"),
     field<&Plan::gradient_code>("none,eight-bit,ternary"),
     field<&Plan::gradient_bucket_mib>("0,25,100"),
     field<&Plan::halves>("none,batch,sequence"),

@@ -1,0 +1,159 @@
+// All-reduces whose parts follow the links of their members: closed forms and published cases.
+#include "lower/averaging_by_bandwidth.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lower/random_plan.h"
+#include "lower/stage_memory.h"
+#include "lower/step_costs.h"
+#include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
+
+namespace orrery {
+namespace {
+
+// Of one byte, among members with links of so many bytes a second.
+double of_a_byte(const std::vector<double>& rates) {
+  const auto count = static_cast<double>(rates.size());
+  std::vector<EqualMembers> members;
+  for (const double rate : rates) {
+    members.push_back({1, Seconds(2 * (count - 1) / (count * rate))});
+  }
+  return averaging_by_bandwidth(members).value();
+}
+
+TEST(AveragingByBandwidth, OfEqualLinksIsAnAllReduce) {
+  for (const int members : {2, 3, 8, 24}) {
+    const std::vector<double> rates(static_cast<std::size_t>(members), 0.5);
+    EXPECT_DOUBLE_EQ(of_a_byte(rates), 2.0 * (members - 1) / members / 0.5);
+  }
+}
+
+// All send once to the fast member, which has the sums, and receive once.
+TEST(AveragingByBandwidth, WithOneFastMemberIsAParameterServer) {
+  EXPECT_DOUBLE_EQ(of_a_byte({100, 0.5, 0.5, 0.5, 0.5}), 1 / 0.5);
+  EXPECT_DOUBLE_EQ(of_a_byte({0.5, 0.25}), 1 / 0.25);
+}
+
+// The optimal parts of tests/test_averaging.py of learning-at-home/hivemind 4bd43b7, and what they
+// take: the most of (1 + (K - 2) part) / rate.
+TEST(AveragingByBandwidth, TakesWhatThePartsOfHivemindTake) {
+  const std::vector<std::pair<std::vector<double>, std::vector<double>>> cases = {
+      {{0.25, 0.25, 0.25, 0.25}, {15, 15, 15, 15}},
+      {{0.3, 0.5, 0.9}, {0, 255, 769}},
+      {{0.44, 0.33, 0.22}, {42, 18, 0}},
+      {{0.55, 0.44, 0.40}, {35, 16, 9}},
+      {{0.3, 0.5, 0.9, 0.6}, {0, 169327, 602629, 276620}}};
+  for (const auto& [rates, parts] : cases) {
+    double all = 0;
+    for (const double part : parts) all += part;
+    double most = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      const double share = parts[i] / all;
+      most = std::max(most, (1 + (static_cast<double>(rates.size()) - 2) * share) / rates[i]);
+    }
+    EXPECT_NEAR(of_a_byte(rates) / most, 1, 0.01);  // parts are whole elements
+  }
+}
+
+// Seconds that averaging 17.7 M fp32 gradients takes by arXiv 2106.10207 s.4, and what rates alone
+// allow: 8 peers at 1 Gb/s, 16 at 0.2, both, and the latter with one at 2.5.
+TEST(AveragingByBandwidth, ComesNearTheMeasurementsOfThePaper) {
+  const auto peers = [](std::size_t many, double gigabits) {
+    return std::vector<double>(many, gigabits * 1e9 / 8);
+  };
+  const auto both = [](std::vector<double> a, const std::vector<double>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  const double bytes = 4 * 17.7e6;
+  EXPECT_NEAR(bytes * of_a_byte(peers(16, 0.2)) / 5.3, 1, 0.02);
+  EXPECT_NEAR(bytes * of_a_byte(both(peers(8, 1), peers(16, 0.2))) / 2.96, 1, 0.06);
+  EXPECT_NEAR(bytes * of_a_byte(both(peers(16, 0.2), peers(1, 2.5))) / 3.18, 1, 0.02);
+}
+
+// Four peers with an accelerator each; the first has five times the link of the others.
+RandomCase volunteers(std::string_view plan, const char* links =
+                                                 "[1 Gb/s, 200 Mb/s, 200 Mb/s, "
+                                                 "200 Mb/s]") {
+  RandomCase out = stated_case(small_model("gpt-3-125m", 2), "v100-16gb-sxm2:4", plan, 128, 4);
+  const auto document = parse_yaml(
+      "name: volunteers\n"
+      "sites: [\"v100-16gb-sxm2:1\", \"v100-16gb-sxm2:1\", \"v100-16gb-sxm2:1\", "
+      "\"v100-16gb-sxm2:1\"]\n"
+      "link_bandwidths: " +
+          std::string(links) + "\nlink_round_trip_time: 1 us\nprovenance: {source: test}\n",
+      "test.yaml");
+  out.training.precision = NumberFormat::fp16;
+  out.cluster = *read_cluster(*document, Catalog::built_in());
+  return out;
+}
+
+struct VolunteerStep {
+  explicit VolunteerStep(RandomCase asked)
+      : c(std::move(asked)),
+        cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in())),
+        costs(step_costs(cache, c.plan)) {
+    for (const auto& p : plan_problems(c.model, c.cluster, c.training, c.plan)) ADD_FAILURE() << p;
+  }
+  [[nodiscard]] double reduction() const { return costs.reduce({.dense = 1e8}).count(); }
+  RandomCase c;
+  CostCache cache;
+  StepCosts costs;
+};
+
+// K = 4: the slow ones send and receive all once; equal parts take 2 (K - 1) / K = 1.5 times as long.
+TEST(AveragingByBandwidth, SharesTheReductionOfGradients) {
+  const VolunteerStep equal(volunteers("zero=0"));
+  const VolunteerStep shared(volunteers("zero=0,averaging=by-bandwidth"));
+  EXPECT_NEAR(equal.reduction() / shared.reduction(), 1.5, 1e-6);
+  EXPECT_LT(lower_bound(shared.costs), lower_bound(equal.costs));
+  // What each sends at its rate: 4 bytes of each gradient.
+  EXPECT_GE(shared.reduction() * 1e-12, 4e8 / 25e6);
+  EXPECT_LE(shared.reduction() * 1e-12, 4e8 / 25e6 * 1.25);
+}
+
+TEST(AveragingByBandwidth, OfLinksThatAreNearlyAlikeSharesEvenly) {
+  constexpr auto kLinks = "[200 Mb/s, 200.001 Mb/s, 200 Mb/s, 200.001 Mb/s]";
+  const VolunteerStep equal(volunteers("zero=0", kLinks));
+  const VolunteerStep shared(volunteers("zero=0,averaging=by-bandwidth", kLinks));
+  EXPECT_NEAR(equal.reduction() / shared.reduction(), 1, 1e-4);
+}
+
+// Averages of copies that take local steps are shared likewise, once in so many steps.
+TEST(AveragingByBandwidth, SharesTheAverageOfLocalSteps) {
+  const std::string local = "zero=0,shard_group=1,local_steps=10";
+  const VolunteerStep equal(volunteers(local));
+  const VolunteerStep shared(volunteers(local + ",averaging=by-bandwidth"));
+  EXPECT_NEAR(equal.costs.outer.count() / shared.costs.outer.count(), 1.5, 0.01);
+  EXPECT_EQ(stage_memory(equal.costs, 0).peak, stage_memory(shared.costs, 0).peak);
+}
+
+TEST(AveragingByBandwidth, NamesWhatWorks) {
+  const auto problem = [](const char* on, const char* plan) {
+    const RandomCase c = stated_case(small_model("llama-3-8b", 16), on, plan, 2048, 48);
+    const auto all = plan_problems(c.model, c.cluster, c.training, c.plan);
+    return all.empty() ? "" : all.front();
+  };
+  constexpr auto kOn = "l40s:8+a100-40gb-sxm:8@metro-pair";
+  EXPECT_EQ(problem("h100-sxm:16", "zero=0,averaging=by-bandwidth"),
+            "averaging=by-bandwidth needs sites that differ, and dp outermost in the placement: "
+            "among equal links equal parts are the fastest, which is averaging=all");
+  EXPECT_EQ(problem(kOn, "zero=1,averaging=by-bandwidth"),
+            "averaging=by-bandwidth divides all-reduces between sites, of which this plan has "
+            "none: write zero=0 or shard_group, the ranks of one copy, without gradient_code");
+  EXPECT_EQ(problem("l40s:8+a100-40gb-sxm:4@metro-pair",
+                    "dp=12,zero=1,shard_group=6,averaging=by-bandwidth"),
+            "averaging=by-bandwidth needs whole copies in each site: shard_group 6 does not divide "
+            "the 8 replicas (dp x cp) of site l40s:8");
+}
+
+}  // namespace
+}  // namespace orrery
