@@ -203,7 +203,7 @@ class Plan(Record):
     """steps after which copies of the model average (DiLoCo)"""
     quadratic: QuadraticRule
     """rule by which local steps increase as the learning rate falls"""
-    averaging: Literal["all", "ring", "one-peer"]
+    averaging: Literal["all", "ring", "one-peer", "by-bandwidth"]
     """the copies of the model that a copy averages with"""
     gradient_code: Literal["none", "eight-bit", "ternary"]
     """how gradients are coded when replicas exchange them"""
@@ -1561,7 +1561,7 @@ class ImportPlan(Record):
     """steps after which copies of the model average (DiLoCo)"""
     quadratic: QuadraticRule | None
     """rule by which local steps increase as the learning rate falls"""
-    averaging: Literal["all", "ring", "one-peer"] | None
+    averaging: Literal["all", "ring", "one-peer", "by-bandwidth"] | None
     """the copies of the model that a copy averages with"""
     gradient_code: Literal["none", "eight-bit", "ternary"] | None
     """how gradients are coded when replicas exchange them"""
