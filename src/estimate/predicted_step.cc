@@ -14,12 +14,29 @@ namespace orrery {
 namespace {
 
 CostContext with_kernel_times(CostContext context, const Scenario& scenario) {
+  if (context.kernel_times == scenario.kernel_times) return context;
   context.kernel_times = scenario.kernel_times;
   for (CostContext& site : context.further_sites) site.kernel_times = scenario.kernel_times;
   if (context.kernel_times != nullptr) {
     context.assumed.push_back(context.kernel_times->source());
   }
   return context;
+}
+
+// 2^53 of these are 53 days, which still are whole picoseconds of 64 bits.
+constexpr Picoseconds kLongestTick{512};
+
+Picoseconds longest_exact(const CostContext& context) {
+  return Picoseconds(kLongestStep.count() * context.tick.count());
+}
+
+// Priced again with the shortest tick in which so long a step is exact.
+std::shared_ptr<PricedScenario> with_longer_tick(const PricedScenario& priced,
+                                                 Picoseconds makespan) {
+  CostContext context = priced.cache.context();
+  while (makespan > longest_exact(context)) context.tick = context.tick * 2;
+  for (CostContext& site : context.further_sites) site.tick = context.tick;
+  return std::make_shared<PricedScenario>(priced.scenario, std::move(context));
 }
 
 }  // namespace
@@ -113,12 +130,14 @@ Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan
   out.costs = step_costs(priced->cache, plan);
   out.priced = std::move(priced);
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
-  if (const Picoseconds makespan = out.folded.timeline.makespan; makespan > kLongestStep) {
-    return unsupported("the step takes " + to_text(makespan.seconds()) +
-                           "; times above 2.5 hours cannot be simulated to the picosecond",
-                       "", "a smaller batch, shorter sequences or more GPUs");
+  const Picoseconds makespan = out.folded.timeline.makespan;
+  if (makespan <= longest_exact(out.priced->cache.context())) return out;
+  if (makespan.count() > kLongestStep.count() * kLongestTick.count()) {
+    return unsupported(
+        "the step takes " + to_text(makespan.seconds()) + "; times above 53 days are not simulated",
+        "", "a smaller batch, shorter sequences or more GPUs");
   }
-  return out;
+  return predict(with_longer_tick(*out.priced, makespan), plan);
 }
 
 }  // namespace orrery

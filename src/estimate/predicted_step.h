@@ -66,7 +66,8 @@ Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count)
 std::vector<std::string> own_entries(const Catalog& catalog);
 
 // Errors: every reason why the plan cannot run, at once; costs that the catalog lacks; a step that
-// is longer than kLongestStep. A plan that does not fit in memory is no error.
+// is longer than 53 days. A plan that does not fit in memory is no error. A step that is longer than
+// kLongestStep is priced again, in the shortest tick in which it is exact (lower/cost_context.h).
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog);
 // Under other training conditions than the catalog's, which is what their calibration asks.
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "estimate/built_in_scenario.h"
 #include "estimate/estimate.h"
@@ -229,13 +230,40 @@ TEST(PredictedStep, RefusesWithAllReasonsAtOnce) {
 
 TEST(PredictedStep, RefusesAStepThatIsTooLongToSimulate) {
   Scenario s = of_16("llama-3.1-405b", "tp=8");
-  s.training.global_batch = 100'000;
+  s.training.sequence_length = 1'000'000'000;
   const auto step = predict(s, catalog());
   ASSERT_FALSE(step);
   EXPECT_EQ(step.error().code, ErrorCode::unsupported);
   EXPECT_THAT(step.error().text(),
-              testing::AllOf(testing::HasSubstr("times above 2.5 hours cannot be simulated"),
+              testing::AllOf(testing::HasSubstr("times above 53 days are not simulated"),
                              testing::HasSubstr("(a smaller batch, shorter sequences")));
+}
+
+// A step of hours has coarser durations, sums of which are exact again.
+TEST(PredictedStep, OfHoursIsExactInALongerTick) {
+  Scenario hours = of_16("llama-3.1-8b", "cp=8,recompute=full,context_parallel=ring");
+  hours.training.sequence_length = 4 << 20;
+  hours.training.global_batch = 16;
+  const auto step = predict(hours, catalog());
+  ASSERT_TRUE(step) << step.error().text();
+  const Picoseconds time = step->folded.time;
+  EXPECT_GT(time, kLongestStep);
+  const Picoseconds tick = step->costs.cache->context().tick;
+  EXPECT_GT(tick, Picoseconds(1));
+  EXPECT_EQ(std::fmod(time.count(), tick.count()), 0);
+  EXPECT_LE(time.count() / tick.count(), kLongestStep.count());
+  EXPECT_LE(lower_bound(step->costs), time);
+  const Estimate figures = estimate(*step);
+  EXPECT_EQ(figures.breakdown.total(), time);
+  const auto expanded = simulated(step->costs, Folding::expanded);
+  ASSERT_TRUE(expanded) << expanded.error().text();
+  EXPECT_EQ(expanded->time, time);
+  // A step that needs none has none.
+  hours.training.sequence_length = 1 << 18;
+  const auto minutes = predict(hours, catalog());
+  ASSERT_TRUE(minutes) << minutes.error().text();
+  EXPECT_LT(minutes->folded.time, kLongestStep);
+  EXPECT_EQ(minutes->costs.cache->context().tick, Picoseconds(1));
 }
 
 }  // namespace

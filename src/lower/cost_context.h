@@ -2,6 +2,7 @@
 // network, what the framework makes of operators.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,7 +32,18 @@ struct CostContext {
   std::shared_ptr<KernelTimes> kernel_times = nullptr;  // instead of those of `kernels`
   std::int64_t first_rank = 0;                          // of its site, where sites differ
   std::vector<CostContext> further_sites{};             // as Cluster::further_sites
+  // Durations are multiples of it, a power of two. Sums of them are exact up to 2^53 ticks, so that
+  // steps longer than 2.5 hours have a longer one (estimate/predicted_step.h).
+  Picoseconds tick{1};
 
+  // The one rounding step between cost models and the graph.
+  [[nodiscard]] Picoseconds rounded(Seconds time) const {
+    return Picoseconds(std::nearbyint(time.value() * 1e12 / tick.count()) * tick.count());
+  }
+  // Whole ticks of so many picoseconds, which need not be whole.
+  [[nodiscard]] Picoseconds rounded_down(double picoseconds) const {
+    return Picoseconds(std::floor(picoseconds / tick.count()) * tick.count());
+  }
   [[nodiscard]] Seconds communicate(CollectiveKind kind, Bytes payload,
                                     const GroupShape& group) const {
     if (group.size <= 1 || payload.value() <= 0) return Seconds(0);
@@ -54,12 +66,13 @@ Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const TrainingConditions& conditions,
                                  const SoftwareProfile& software = {});
 
-// What computing of `computing` loses if a transfer of `communicating` begins with it:
+// What computing of `computing` loses if a transfer of `communicating` begins with it, in whole ticks:
 //
 //   lost = min(computing (1/r - 1), communicating (1 - r)),   r = 1 - share lost
 //
 // The first if the transfer outlasts the computing, the second if it ends before. Monotone in both.
 // Source of r: cost/collective/interference.h.
-Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost);
+Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost,
+                       Picoseconds tick);
 
 }  // namespace orrery

@@ -11,15 +11,17 @@ Picoseconds computing(const Breakdown& b) { return b.total() - exposed_communica
 
 }  // namespace
 
-PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost) {
+PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost,
+                       Picoseconds tick) {
   const Picoseconds hidden = std::min(forward[Category::exposed_ep], computing(backward)) +
                              std::min(backward[Category::exposed_ep], computing(forward));
   PairedPass out;
   out.breakdown = forward;
   out.breakdown += backward;
   out.breakdown[Category::exposed_ep] -= hidden;
-  const Picoseconds lost = std::max(
-      Picoseconds(0), contention(computing(forward) + computing(backward), hidden, share_lost));
+  const Picoseconds lost =
+      std::max(Picoseconds(0),
+               contention(computing(forward) + computing(backward), hidden, share_lost, tick));
   // Running one after the other is always possible.
   out.breakdown[Category::contention] += std::min(lost, hidden);
   out.time = out.breakdown.total();

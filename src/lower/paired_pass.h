@@ -22,6 +22,8 @@ struct PairedPass {
   Breakdown breakdown;  // total() == time
 };
 
-PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost);
+// Contention in whole ticks (lower/cost_context.h).
+PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost,
+                       Picoseconds tick);
 
 }  // namespace orrery

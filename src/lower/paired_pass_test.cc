@@ -8,6 +8,8 @@
 namespace orrery {
 namespace {
 
+constexpr Picoseconds kPicosecond{1};
+
 Breakdown pass(double computing, double all_to_all, double tensor) {
   Breakdown b;
   b[Category::experts] = Picoseconds(computing);
@@ -17,12 +19,13 @@ Breakdown pass(double computing, double all_to_all, double tensor) {
 }
 
 TEST(PairedPass, HidesAllToAllsBehindTheOtherHalf) {
-  const PairedPass p = paired_pass(pass(100, 40, 7), pass(200, 60, 5), 0);
+  const PairedPass p = paired_pass(pass(100, 40, 7), pass(200, 60, 5), 0, kPicosecond);
   EXPECT_EQ(p.time, Picoseconds(312));
   EXPECT_EQ(p.breakdown[Category::exposed_ep], Picoseconds(0));
   EXPECT_EQ(p.breakdown[Category::exposed_tp], Picoseconds(12));
   // More than the other half computes cannot be hidden.
-  EXPECT_EQ(paired_pass(pass(10, 300, 0), pass(200, 60, 0), 0).time, Picoseconds(570 - 200 - 10));
+  EXPECT_EQ(paired_pass(pass(10, 300, 0), pass(200, 60, 0), 0, kPicosecond).time,
+            Picoseconds(570 - 200 - 10));
 }
 
 TEST(PairedPass, IsNeverFasterThanComputingNorSlowerThanTheHalves) {
@@ -31,7 +34,7 @@ TEST(PairedPass, IsNeverFasterThanComputingNorSlowerThanTheHalves) {
   for (int i = 0; i < 1000; ++i) {
     const Breakdown f = pass(draw(), draw(), draw());
     const Breakdown b = pass(draw(), draw(), draw());
-    const PairedPass p = paired_pass(f, b, draw() / 2000);
+    const PairedPass p = paired_pass(f, b, draw() / 2000, kPicosecond);
     EXPECT_EQ(p.time, p.breakdown.total());
     EXPECT_LE(p.time, f.total() + b.total());
     EXPECT_GE(p.time, f[Category::experts] + b[Category::experts]);

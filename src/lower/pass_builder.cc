@@ -34,7 +34,7 @@ NodeIndex PassBuilder::add(NodeKind kind, std::string_view name, Category catego
 void PassBuilder::compute(std::string_view name, Category category, const Activity& activity,
                           int launches) {
   launch(launches, 0);
-  last_time_ = round_to_picoseconds(price(activity, groups_, costs_));
+  last_time_ = costs_.rounded(price(activity, groups_, costs_));
   if (waits()) under_way_[half_] = Picoseconds(0);
   last_ = add(NodeKind::kernel, name, category, StepStream::compute, last_time_,
               {{.what = activity}}, waits_[half_]);
@@ -61,7 +61,7 @@ void PassBuilder::launch(int kernels, int collectives) {
 }
 
 void PassBuilder::lose(Picoseconds transfer_time, double share_lost) {
-  const Picoseconds lost = contention(last_time_, transfer_time, share_lost);
+  const Picoseconds lost = contention(last_time_, transfer_time, share_lost, costs_.tick);
   if (lost <= Picoseconds(0)) return;
   last_ = add(NodeKind::kernel, kSlowed, Category::contention, StepStream::compute, lost,
               stated(lost), waits_[half_]);
@@ -80,7 +80,7 @@ std::optional<NodeIndex> PassBuilder::transfer(std::string_view name, StepStream
   // What the next kernel waits for, this waits for too.
   std::vector<NodeIndex> after = waits_[half_];
   if (last_) after.push_back(*last_);
-  const Picoseconds duration = round_to_picoseconds(time);
+  const Picoseconds duration = costs_.rounded(time);
   const NodeIndex node = add(kind, name, category, stream, duration, {{.what = activity}}, after);
   emitted_.push_back({ordinal, name, stream, category, activity, half_, duration, node});
   under_way_[half_] += duration;
@@ -118,7 +118,7 @@ void PassBuilder::wait_for_other_half(NodeIndex node) {
 void PassBuilder::slowed_compute(std::string_view name, Category category, const Activity& activity,
                                  Seconds transfer_time, std::optional<double> share_lost) {
   compute(name, category, activity, 1);
-  lose(round_to_picoseconds(transfer_time), share_lost.value_or(compute_share_lost_));
+  lose(costs_.rounded(transfer_time), share_lost.value_or(compute_share_lost_));
 }
 
 BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
@@ -139,11 +139,10 @@ BlockPass PassBuilder::finish(Picoseconds idle, Picoseconds slowed) {
   pass.time = timeline.makespan;
   pass.breakdown = attribute(pass.graph, timeline, 0, {});
   const HostCosts& host = costs_.software.host;
-  pass.host =
-      round_to_picoseconds(host.launches == LaunchPath::graphs
-                               ? host.kernel
-                               : host.kernel * kernels_ + host.product * modules_ +
-                                     host.collective * collectives_ + host.dispatch * operators_);
+  pass.host = costs_.rounded(host.launches == LaunchPath::graphs
+                                 ? host.kernel
+                                 : host.kernel * kernels_ + host.product * modules_ +
+                                       host.collective * collectives_ + host.dispatch * operators_);
   return pass;
 }
 

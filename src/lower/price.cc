@@ -100,7 +100,8 @@ Seconds price(const Activity& activity, std::span<const Group> groups, const Cos
 
 Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
                   const CostContext& context) {
-  return sum_of_parts(parts, [&](const Activity& what) { return price(what, groups, context); });
+  return sum_of_parts(parts, context,
+                      [&](const Activity& what) { return price(what, groups, context); });
 }
 
 std::vector<double> priced_durations(const Graph& graph, const CostContext& context) {

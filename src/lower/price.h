@@ -38,17 +38,18 @@ Picoseconds price(const OperationParts& parts, std::span<const Group> groups,
 
 // The same with another price of each activity.
 template <class PriceOf>
-Picoseconds sum_of_parts(const OperationParts& parts, PriceOf price_of) {
+Picoseconds sum_of_parts(const OperationParts& parts, const CostContext& context,
+                         PriceOf price_of) {
   Picoseconds sum;
   Seconds open;
   for (const OperationPart& part : parts) {
     if (part.rounding == OperationPart::Rounding::own) {
-      sum += round_to_picoseconds(open);
+      sum += context.rounded(open);
       open = Seconds(0);
     }
     open += price_of(part.what);
   }
-  return sum + round_to_picoseconds(open);
+  return sum + context.rounded(open);
 }
 
 // The durations of all nodes: of those whose operations have parts, their price; of the others,

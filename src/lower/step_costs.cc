@@ -186,7 +186,7 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   }
 
   for (const VirtualStage& s : out.stages) {
-    out.copy.push_back(round_to_picoseconds(price(HostCopy{s.totals.saved}, groups, costs)));
+    out.copy.push_back(costs.rounded(price(HostCopy{s.totals.saved}, groups, costs)));
   }
   if (out.schedule->splits_vocabulary) {
     const double tokens = b.micro_batch * b.sequence_length / b.cp;
@@ -312,7 +312,7 @@ Seconds StepCosts::price(const Communication& c) const {
 }
 
 Picoseconds StepCosts::price(const OperationParts& parts) const {
-  return sum_of_parts(parts, [&](const Activity& what) {
+  return sum_of_parts(parts, cache->context(), [&](const Activity& what) {
     const auto* communication = std::get_if<Communication>(&what);
     return communication != nullptr ? price(*communication)
                                     : orrery::price(what, layout->groups, cache->context());
@@ -425,7 +425,7 @@ class BlockCommunication {
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
     const Overlap& overlap = step.plan.overlap;
     const auto slowed = [&](const BlockPass& pass, Picoseconds beside) {
-      return contention(pass.computing(), beside, step.data_share_lost);
+      return contention(pass.computing(), beside, step.data_share_lost, step.cache->context().tick);
     };
     if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
     if (!step.schedule->splits_backward && step.plan.gradient_bucket_mib == 0) {
@@ -555,7 +555,8 @@ Picoseconds lower_bound(const StepCosts& step) {
     }
     if (plan.gradient_bucket_mib > 0 && moves_gradients) {
       // No number of buckets takes less than one, but for what their prices are rounded by.
-      communicating += Picoseconds(std::floor(step.at(d).reduce(reduced).count() * (1 - 1e-6)));
+      communicating +=
+          step.cache->context().rounded_down(step.at(d).reduce(reduced).count() * (1 - 1e-6));
     }
     if (gathers_at_once) {
       communicating += step.at(d).gather(held.trained, held.frozen, Gather::forward);

@@ -169,8 +169,8 @@ class StepBuilder {
   // Computing lost because `communicating` ran beside the block just emitted.
   void add_contention(std::uint32_t device, const BlockPass& pass, Picoseconds communicating,
                       std::uint32_t instance) {
-    const Picoseconds lost =
-        contention(pass.computing(), communicating, costs(device).data_share_lost);
+    const Picoseconds lost = contention(pass.computing(), communicating,
+                                        costs(device).data_share_lost, step_.cache->context().tick);
     if (lost <= Picoseconds(0)) return;
     const OperationIndex slowed = operation(NodeKind::kernel, Category::contention, kSlowed,
                                             {{.what = StatedTime{lost.seconds()}}});
@@ -326,9 +326,10 @@ class StepBuilder {
       run(op.device, forward, Pass::forward, forward_id, use);
       run(op.device, backward, Pass::backward, forward_id, use);
     } else {
-      const PairedPass paired = paired_pass(whole_pass(forward, Pass::forward).breakdown,
-                                            whole_pass(backward, Pass::backward).breakdown,
-                                            costs(op.device).paired_share_lost);
+      const PairedPass paired =
+          paired_pass(whole_pass(forward, Pass::forward).breakdown,
+                      whole_pass(backward, Pass::backward).breakdown,
+                      costs(op.device).paired_share_lost, step_.cache->context().tick);
       add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
                  forward_id);
     }

@@ -54,12 +54,12 @@ class PricedParts {
   explicit PricedParts(const StepCosts& step) : step_(step) {}
   void operator()(const Communication& c, Rounding rounding) {
     if (rounding == Rounding::own) {
-      sum_ += round_to_picoseconds(open_);
+      sum_ += step_.cache->context().rounded(open_);
       open_ = Seconds(0);
     }
     open_ += step_.price(c);
   }
-  [[nodiscard]] Picoseconds sum() const { return sum_ + round_to_picoseconds(open_); }
+  [[nodiscard]] Picoseconds sum() const { return sum_ + step_.cache->context().rounded(open_); }
 
  private:
   const StepCosts& step_;
@@ -274,7 +274,7 @@ double StepCosts::widening_bytes() const {
 
 Picoseconds StepCosts::copying(Bytes moved) const {
   if (moved <= Bytes(0)) return Picoseconds(0);
-  return round_to_picoseconds(orrery::price(memory_bound(moved), cache->context()));
+  return cache->context().rounded(orrery::price(memory_bound(moved), cache->context()));
 }
 
 OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {

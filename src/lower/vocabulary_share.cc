@@ -1,18 +1,16 @@
 #include "lower/vocabulary_share.h"
 
-#include <cmath>
-
 #include "lower/model_costs.h"
 #include "lower/price.h"
 
 namespace orrery {
 namespace {
 
-// `numerator / denominator` of every part, in whole picoseconds.
-Breakdown part(const Breakdown& whole, int numerator, int denominator) {
+// `numerator / denominator` of every part, in whole ticks.
+Breakdown part(const CostContext& context, const Breakdown& whole, int numerator, int denominator) {
   Breakdown out;
   for (std::size_t i = 0; i < kCategories; ++i) {
-    out.time[i] = Picoseconds(std::floor(whole.time[i].count() * numerator / denominator));
+    out.time[i] = context.rounded_down(whole.time[i].count() * numerator / denominator);
   }
   return out;
 }
@@ -25,20 +23,20 @@ VocabularyShare vocabulary_share(const ModelCosts& costs, const CostContext& con
   VocabularyShare out;
   const BlockCost& head = costs.head;
   const BlockCost& embedding = costs.embedding;
-  out.output_layer = part(head.forward.breakdown, 1, devices);
+  out.output_layer = part(context, head.forward.breakdown, 1, devices);
   if (barriers == 1) {
     // The product of the softmax with the weights, as large as the one that made the logits; the
     // input gradient is then no part of the T pass, which has the weight gradient, if any.
-    out.output_layer += part(head.forward.breakdown, 1, devices);
+    out.output_layer += part(context, head.forward.breakdown, 1, devices);
     Breakdown after = head.backward.breakdown;
     const bool frozen = head.trained.dense == 0;
     if (frozen) after[Category::logits] = Picoseconds(0);
-    out.output_layer_gradient = part(after, 1, frozen ? devices : 2 * devices);
+    out.output_layer_gradient = part(context, after, 1, frozen ? devices : 2 * devices);
   } else {
-    out.output_layer_gradient = part(head.backward.breakdown, 1, devices);
+    out.output_layer_gradient = part(context, head.backward.breakdown, 1, devices);
   }
-  out.input_layer = part(embedding.forward.breakdown, 1, devices);
-  out.input_layer_gradient = part(embedding.backward.breakdown, 1, devices);
+  out.input_layer = part(context, embedding.forward.breakdown, 1, devices);
+  out.input_layer_gradient = part(context, embedding.backward.breakdown, 1, devices);
   out.times.output_layer = out.output_layer.total();
   out.times.output_layer_gradient = out.output_layer_gradient.total();
   out.times.input_layer = out.input_layer.total();

@@ -46,7 +46,7 @@ class Search {
     if (fitting_.empty() && too_long_ > 0 && !cut_short_) {
       return fail(
           ErrorCode::unsupported,
-          "every plan that fits takes more than 2.5 hours a step, the longest that is simulated",
+          "every plan that fits takes more than 2.5 hours a step, the longest that is searched",
           "search", "a smaller batch, shorter sequences or more GPUs");
     }
     if (options_.judge) {
@@ -163,7 +163,7 @@ class Search {
       measure(step, c);
       ++out.considered;
       if (c.room >= 0) {
-        // Longer than can be simulated to the picosecond: its bound alone rejects it.
+        // Longer than is simulated to the picosecond: its bound alone rejects it.
         if (c.bound_ps <= kLongestStep.count()) {
           out.fitting.push_back(c);
         } else {
@@ -198,12 +198,12 @@ class Search {
     }
   }
 
-  // Nothing of a step that is too long, or whose kernel times failed, which ends the search. A
-  // deadlock cannot happen with a registered schedule that accepted the shape.
+  // Nothing of a step that is too long for these prices, or whose kernel times failed, which ends the
+  // search. A deadlock cannot happen with a registered schedule that accepted the shape.
   std::optional<PredictedStep> predicted(const Plan& plan) {
     auto step = predict(priced_, plan);
     ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported || scenario_.kernel_times);
-    return step ? std::optional(*std::move(step)) : std::nullopt;
+    return step && step->priced == priced_ ? std::optional(*std::move(step)) : std::nullopt;
   }
 
   // Walks the candidates that `wanted` selects in order of their bound, a batch at a time, until
