@@ -227,6 +227,10 @@ class Job {
   }
 
   Result<std::optional<Flowing>> collective_flow(const Communication& c, std::uint32_t device) {
+    if (costs().averages_by_bandwidth(c)) {
+      return unsupported("parts of an all-reduce that follow the links are not simulated as flows",
+                         "plan", "write averaging=all, or leave out --network flows");
+    }
     const auto of = static_cast<StepGroup>(c.group.value());
     const bool crosses = crosses_sites(of, device);
     // Across sites, those where it takes longest; inside of one, those of the device's.

@@ -184,7 +184,7 @@ TEST(FurtherAxes, ErrorsSayWhatIsWrong) {
             "halves: is stated by the plan as well (leave one of them out)");
   EXPECT_EQ(add_axes(space, {"gradient_code", "gradient_code"}).error().text(),
             "gradient_code: is given twice");
-  EXPECT_EQ(combinations(further({"averaging", "halves=none,batch"})), 6U);
+  EXPECT_EQ(combinations(further({"averaging", "halves=none,batch"})), 8U);
 }
 
 }  // namespace
