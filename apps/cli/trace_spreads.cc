@@ -57,7 +57,7 @@ Result<int> fit_spreads(const SpreadOptions& options, const Common& common) {
       options.write.empty() ? "recorded" : std::filesystem::path(options.write).stem().string();
   ORRERY_TRY(const auto spreads, fitted_spreads(samples, kept, name, recording));
   if (!options.write.empty()) {
-    const auto entry = fields_of(&spreads.variability).write_all(spreads.variability);
+    const auto entry = all_fields(spreads.variability);
     ORRERY_RETURN_IF_ERROR(write_file(options.write, to_yaml(entry)));
   }
   return print(common.json ? to_json(spreads_json(spreads))

@@ -21,7 +21,7 @@ constexpr auto kSections = std::to_array<std::string_view>(
 
 template <Described T>
 bool has_field(std::string_view key) {
-  const auto& fields = fields_of(static_cast<const T*>(nullptr)).description().fields;
+  const auto& fields = field_table<T>().description().fields;
   return std::ranges::find(fields, key, &FieldDescription::key) != fields.end();
 }
 
@@ -51,9 +51,9 @@ std::vector<std::string> known_arguments(ForecastFields forecast) {
   const auto add = [&](const Description& of) {
     for (const FieldDescription& field : of.fields) out.push_back(field.key);
   };
-  add(fields_of(static_cast<const Training*>(nullptr)).description());
+  add(field_table<Training>().description());
   if (forecast == ForecastFields::accepted) {
-    add(fields_of(static_cast<const RunQuestion*>(nullptr)).description());
+    add(field_table<RunQuestion>().description());
   }
   return out;
 }

@@ -186,23 +186,19 @@ double bus_factor(CollectiveKind kind, std::int64_t ranks) {
 
 }  // namespace
 
-const Fields<CollectiveErrorClass>& fields_of(const CollectiveErrorClass*) {
-  static const Fields<CollectiveErrorClass> table =
-      Fields<CollectiveErrorClass>("class of errors")
-          .required<&CollectiveErrorClass::several_nodes>("the group leaves a scale-up domain")
-          .optional<&CollectiveErrorClass::up_to>("largest payload; absent: any")
-          .required<&CollectiveErrorClass::low>("5 % quantile of measured / expected")
-          .required<&CollectiveErrorClass::high>("95 % quantile")
-          .required<&CollectiveErrorClass::rows>("that they are from");
-  return table;
+Fields<CollectiveErrorClass> fields_of(const CollectiveErrorClass*) {
+  return Fields<CollectiveErrorClass>("class of errors")
+      .required<&CollectiveErrorClass::several_nodes>("the group leaves a scale-up domain")
+      .optional<&CollectiveErrorClass::up_to>("largest payload; absent: any")
+      .required<&CollectiveErrorClass::low>("5 % quantile of measured / expected")
+      .required<&CollectiveErrorClass::high>("95 % quantile")
+      .required<&CollectiveErrorClass::rows>("that they are from");
 }
 
-const Fields<CollectiveErrors>& fields_of(const CollectiveErrors*) {
-  static const Fields<CollectiveErrors> table =
-      Fields<CollectiveErrors>("errors of collectives")
-          .required<&CollectiveErrors::source>("of the errors")
-          .required<&CollectiveErrors::classes>("by group and payload, ascending");
-  return table;
+Fields<CollectiveErrors> fields_of(const CollectiveErrors*) {
+  return Fields<CollectiveErrors>("errors of collectives")
+      .required<&CollectiveErrors::source>("of the errors")
+      .required<&CollectiveErrors::classes>("by group and payload, ascending");
 }
 
 bool CollectiveCheck::sick() const {

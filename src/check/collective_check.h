@@ -33,7 +33,7 @@ struct CollectiveErrorClass {
   std::int64_t rows = 0;
   bool operator==(const CollectiveErrorClass&) const = default;
 };
-const Fields<CollectiveErrorClass>& fields_of(const CollectiveErrorClass*);
+Fields<CollectiveErrorClass> fields_of(const CollectiveErrorClass*);
 
 // catalog/step/collective-errors.yaml
 struct CollectiveErrors {
@@ -41,7 +41,7 @@ struct CollectiveErrors {
   std::vector<CollectiveErrorClass> classes;  // of one kind of group by payload, ascending
   bool operator==(const CollectiveErrors&) const = default;
 };
-const Fields<CollectiveErrors>& fields_of(const CollectiveErrors*);
+Fields<CollectiveErrors> fields_of(const CollectiveErrors*);
 
 struct CheckedSize {
   MeasuredSize measured;

@@ -4,87 +4,74 @@
 
 namespace orrery {
 
-const Fields<PeakRates>& fields_of(const PeakRates*) {
-  static const Fields<PeakRates> table =
-      Fields<PeakRates>("peak rates")
-          .optional<&PeakRates::fp64>("vector units")
-          .optional<&PeakRates::fp32>("vector units")
-          .optional<&PeakRates::tf32>("matrix units")
-          .optional<&PeakRates::fp16>("matrix units, fp32 accumulation")
-          .optional<&PeakRates::bf16>("matrix units, fp32 accumulation")
-          .optional<&PeakRates::fp8>("matrix units, one scale for many elements")
-          .optional<&PeakRates::mxfp8>("matrix units, a scale for 32 elements")
-          .optional<&PeakRates::fp6>("matrix units")
-          .optional<&PeakRates::fp4>("matrix units")
-          .optional<&PeakRates::nvfp4>("matrix units, a scale for 16 elements")
-          .optional<&PeakRates::int8>("matrix units, operations");
-  return table;
+Fields<PeakRates> fields_of(const PeakRates*) {
+  return Fields<PeakRates>("peak rates")
+      .optional<&PeakRates::fp64>("vector units")
+      .optional<&PeakRates::fp32>("vector units")
+      .optional<&PeakRates::tf32>("matrix units")
+      .optional<&PeakRates::fp16>("matrix units, fp32 accumulation")
+      .optional<&PeakRates::bf16>("matrix units, fp32 accumulation")
+      .optional<&PeakRates::fp8>("matrix units, one scale for many elements")
+      .optional<&PeakRates::mxfp8>("matrix units, a scale for 32 elements")
+      .optional<&PeakRates::fp6>("matrix units")
+      .optional<&PeakRates::fp4>("matrix units")
+      .optional<&PeakRates::nvfp4>("matrix units, a scale for 16 elements")
+      .optional<&PeakRates::int8>("matrix units, operations");
 }
 
-const Fields<AchievedRates>& fields_of(const AchievedRates*) {
-  static const Fields<AchievedRates> table =
-      Fields<AchievedRates>("achieved rates")
-          .optional<&AchievedRates::bf16>(
-              "best sustained matrix multiplication; in fp16 where there are no units for bf16")
-          .optional<&AchievedRates::fp8>("best sustained matrix multiplication");
-  return table;
+Fields<AchievedRates> fields_of(const AchievedRates*) {
+  return Fields<AchievedRates>("achieved rates")
+      .optional<&AchievedRates::bf16>(
+          "best sustained matrix multiplication; in fp16 where there are no units for bf16")
+      .optional<&AchievedRates::fp8>("best sustained matrix multiplication");
 }
 
-const Fields<DeviceMemory>& fields_of(const DeviceMemory*) {
-  static const Fields<DeviceMemory> table =
-      Fields<DeviceMemory>("device memory")
-          .optional<&DeviceMemory::kind>("hbm3, gddr6, ...")
-          .optional<&DeviceMemory::marketed>("as the vendor prints it")
-          .required<&DeviceMemory::capacity>("to plan with")
-          .required<&DeviceMemory::bandwidth>("peak");
-  return table;
+Fields<DeviceMemory> fields_of(const DeviceMemory*) {
+  return Fields<DeviceMemory>("device memory")
+      .optional<&DeviceMemory::kind>("hbm3, gddr6, ...")
+      .optional<&DeviceMemory::marketed>("as the vendor prints it")
+      .required<&DeviceMemory::capacity>("to plan with")
+      .required<&DeviceMemory::bandwidth>("peak");
 }
 
-const Fields<ScaleUpLinks>& fields_of(const ScaleUpLinks*) {
-  static const Fields<ScaleUpLinks> table =
-      Fields<ScaleUpLinks>("scale-up links")
-          .optional<&ScaleUpLinks::fabric>("name in the catalog's fabrics if it is there")
-          .optional<&ScaleUpLinks::links>("per device")
-          .optional<&ScaleUpLinks::bandwidth>("of the device, one direction")
-          .optional<&ScaleUpLinks::peer_bandwidth>("usable towards one peer");
-  return table;
+Fields<ScaleUpLinks> fields_of(const ScaleUpLinks*) {
+  return Fields<ScaleUpLinks>("scale-up links")
+      .optional<&ScaleUpLinks::fabric>("name in the catalog's fabrics if it is there")
+      .optional<&ScaleUpLinks::links>("per device")
+      .optional<&ScaleUpLinks::bandwidth>("of the device, one direction")
+      .optional<&ScaleUpLinks::peer_bandwidth>("usable towards one peer");
 }
 
-const Fields<HostLink>& fields_of(const HostLink*) {
-  static const Fields<HostLink> table =
-      Fields<HostLink>("host link")
-          .optional<&HostLink::kind>("pcie-5-x16, nvlink-c2c, ...")
-          .optional<&HostLink::bandwidth>("of the device, one direction, nominal");
-  return table;
+Fields<HostLink> fields_of(const HostLink*) {
+  return Fields<HostLink>("host link")
+      .optional<&HostLink::kind>("pcie-5-x16, nvlink-c2c, ...")
+      .optional<&HostLink::bandwidth>("of the device, one direction, nominal");
 }
 
-const Fields<Accelerator>& fields_of(const Accelerator*) {
-  static const Fields<Accelerator> table =
-      Fields<Accelerator>("accelerator")
-          .required<&Accelerator::name>("identifier")
-          .optional<&Accelerator::aliases>("other names it is found under")
-          .optional<&Accelerator::vendor>("who makes it")
-          .optional<&Accelerator::architecture>("hopper, cdna3, tpu-v5p, ...")
-          .optional<&Accelerator::kind>("gpu, tpu or asic")
-          .optional<&Accelerator::form_factor>("sxm5, oam, pcie, ...")
-          .optional<&Accelerator::usual_software>("the software profile where none is stated")
-          .optional<&Accelerator::year>("of announcement")
-          .required<&Accelerator::compute_units>("SMs, CUs, tensor cores (TPU) or TPCs (Gaudi)")
-          .optional<&Accelerator::clock>("at which the peak rates hold")
-          .required("peak", &Accelerator::peaks, "dense rates by number format")
-          .optional<&Accelerator::achieved>("what others sustained")
-          .required<&Accelerator::memory>("of the device")
-          .optional<&Accelerator::last_level_cache>("shared by all units")
-          .optional<&Accelerator::on_chip_memory_per_unit>(
-              "L1 and shared memory of one compute unit")
-          .optional<&Accelerator::scale_up>("links to the nearest accelerators")
-          .optional<&Accelerator::host_link>("link to the host's memory")
-          .optional<&Accelerator::scale_out_bandwidth>(
-              "usual network bandwidth per device, one direction")
-          .optional<&Accelerator::power>("design limit")
-          .optional<&Accelerator::default_node>("usual server, a catalog name")
-          .required<&Accelerator::provenance>("where the figures come from");
-  return table;
+Fields<Accelerator> fields_of(const Accelerator*) {
+  return Fields<Accelerator>("accelerator")
+      .required<&Accelerator::name>("identifier")
+      .optional<&Accelerator::aliases>("other names it is found under")
+      .optional<&Accelerator::vendor>("who makes it")
+      .optional<&Accelerator::architecture>("hopper, cdna3, tpu-v5p, ...")
+      .optional<&Accelerator::kind>("gpu, tpu or asic")
+      .optional<&Accelerator::form_factor>("sxm5, oam, pcie, ...")
+      .optional<&Accelerator::usual_software>("the software profile where none is stated")
+      .optional<&Accelerator::year>("of announcement")
+      .required<&Accelerator::compute_units>("SMs, CUs, tensor cores (TPU) or TPCs (Gaudi)")
+      .optional<&Accelerator::clock>("at which the peak rates hold")
+      .required("peak", &Accelerator::peaks, "dense rates by number format")
+      .optional<&Accelerator::achieved>("what others sustained")
+      .required<&Accelerator::memory>("of the device")
+      .optional<&Accelerator::last_level_cache>("shared by all units")
+      .optional<&Accelerator::on_chip_memory_per_unit>("L1 and shared memory of one compute unit")
+      .optional<&Accelerator::scale_up>("links to the nearest accelerators")
+      .optional<&Accelerator::host_link>("link to the host's memory")
+      .optional<&Accelerator::scale_out_bandwidth>(
+          "usual network bandwidth per device, one direction")
+      .optional<&Accelerator::power>("design limit")
+      .optional<&Accelerator::default_node>("usual server, a catalog name")
+      .required<&Accelerator::provenance>("where the figures come from");
 }
 
 std::optional<FlopsPerSecond> Accelerator::peak(NumberFormat format) const {

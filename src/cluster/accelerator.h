@@ -24,14 +24,14 @@ struct PeakRates {
   std::optional<FlopsPerSecond> fp64, fp32, tf32, fp16, bf16, fp8, mxfp8, fp6, fp4, nvfp4, int8;
   bool operator==(const PeakRates&) const = default;
 };
-const Fields<PeakRates>& fields_of(const PeakRates*);
+Fields<PeakRates> fields_of(const PeakRates*);
 
 // The best matrix multiplication that others sustained.
 struct AchievedRates {
   std::optional<FlopsPerSecond> bf16, fp8;
   bool operator==(const AchievedRates&) const = default;
 };
-const Fields<AchievedRates>& fields_of(const AchievedRates*);
+Fields<AchievedRates> fields_of(const AchievedRates*);
 
 struct DeviceMemory {
   std::string kind;               // "hbm3"
@@ -40,7 +40,7 @@ struct DeviceMemory {
   BytesPerSecond bandwidth;       // peak
   bool operator==(const DeviceMemory&) const = default;
 };
-const Fields<DeviceMemory>& fields_of(const DeviceMemory*);
+Fields<DeviceMemory> fields_of(const DeviceMemory*);
 
 // Links to the other accelerators of the scale-up domain (NVLink, Infinity Fabric, ICI, ...).
 struct ScaleUpLinks {
@@ -50,14 +50,14 @@ struct ScaleUpLinks {
   std::optional<BytesPerSecond> peer_bandwidth;  // the part usable towards one peer
   bool operator==(const ScaleUpLinks&) const = default;
 };
-const Fields<ScaleUpLinks>& fields_of(const ScaleUpLinks*);
+Fields<ScaleUpLinks> fields_of(const ScaleUpLinks*);
 
 struct HostLink {
   std::string kind;  // "pcie-5-x16"
   std::optional<BytesPerSecond> bandwidth;
   bool operator==(const HostLink&) const = default;
 };
-const Fields<HostLink>& fields_of(const HostLink*);
+Fields<HostLink> fields_of(const HostLink*);
 
 struct Accelerator {
   std::string name;
@@ -83,7 +83,7 @@ struct Accelerator {
   // Empty: the accelerator lacks the format.
   [[nodiscard]] std::optional<FlopsPerSecond> peak(NumberFormat format) const;
 };
-const Fields<Accelerator>& fields_of(const Accelerator*);
+Fields<Accelerator> fields_of(const Accelerator*);
 
 // From the catalog, by name or alias. Errors: unknown name; an entry that breaks check().
 Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view name);

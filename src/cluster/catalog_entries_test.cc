@@ -55,7 +55,7 @@ bool has_field(const Fields<Accelerator>& fields, const std::string& path) {
 TEST(HardwareCatalog, AcceleratorsAreConsistent) {
   const auto accelerators = all<Accelerator>("accelerators", load_accelerator);
   EXPECT_THAT(accelerators, SizeIs(::testing::Ge(36u)));
-  const auto& fields = fields_of(static_cast<const Accelerator*>(nullptr));
+  const auto& fields = field_table<Accelerator>();
   for (const Accelerator& a : accelerators) {
     SCOPED_TRACE(a.name);
     EXPECT_TRUE(check(a));  // among others: no peak below its achieved figure

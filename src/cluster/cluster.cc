@@ -5,33 +5,29 @@
 
 namespace orrery {
 
-const Fields<Site>& fields_of(const Site*) {
-  static const Fields<Site> table =
-      Fields<Site>("site")
-          .required<&Site::name>("identifier")
-          .required<&Site::accelerator>("what computes there, in full")
-          .required<&Site::accelerators_per_node>("in one server")
-          .required<&Site::levels>("from the inside out; the last is the link and holds all sites")
-          .optional<&Site::host>("what is around the accelerators of a server")
-          .optional<&Site::host_path>("how its PCIe cards meet where no switch joins them all");
-  return table;
+Fields<Site> fields_of(const Site*) {
+  return Fields<Site>("site")
+      .required<&Site::name>("identifier")
+      .required<&Site::accelerator>("what computes there, in full")
+      .required<&Site::accelerators_per_node>("in one server")
+      .required<&Site::levels>("from the inside out; the last is the link and holds all sites")
+      .optional<&Site::host>("what is around the accelerators of a server")
+      .optional<&Site::host_path>("how its PCIe cards meet where no switch joins them all");
 }
 
-const Fields<Cluster>& fields_of(const Cluster*) {
-  static const Fields<Cluster> table =
-      Fields<Cluster>("cluster")
-          .required<&Cluster::name>("identifier")
-          .required<&Cluster::accelerator>("what computes, in full")
-          .required<&Cluster::accelerators>("in all")
-          .required<&Cluster::accelerators_per_node>("in one server")
-          .required<&Cluster::levels>("from the inside out; the last holds all")
-          .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
-          .optional<&Cluster::host>("processor, memory and storage of one server")
-          .optional<&Cluster::assumed>("what the description left open")
-          .optional<&Cluster::provenance>("where the figures come from")
-          .optional<&Cluster::further_sites>(
-              "where sites differ: those behind the first, which the fields above describe");
-  return table;
+Fields<Cluster> fields_of(const Cluster*) {
+  return Fields<Cluster>("cluster")
+      .required<&Cluster::name>("identifier")
+      .required<&Cluster::accelerator>("what computes, in full")
+      .required<&Cluster::accelerators>("in all")
+      .required<&Cluster::accelerators_per_node>("in one server")
+      .required<&Cluster::levels>("from the inside out; the last holds all")
+      .optional<&Cluster::host_path>("how its PCIe cards meet where no switch joins them all")
+      .optional<&Cluster::host>("processor, memory and storage of one server")
+      .optional<&Cluster::assumed>("what the description left open")
+      .optional<&Cluster::provenance>("where the figures come from")
+      .optional<&Cluster::further_sites>(
+          "where sites differ: those behind the first, which the fields above describe");
 }
 
 namespace {

@@ -44,7 +44,7 @@ struct Site {
   std::optional<HostPath> host_path = {};
   bool operator==(const Site&) const = default;
 };
-const Fields<Site>& fields_of(const Site*);
+Fields<Site> fields_of(const Site*);
 
 struct Cluster {
   std::string name;
@@ -61,7 +61,7 @@ struct Cluster {
   std::vector<Site> further_sites{};
   bool operator==(const Cluster&) const = default;
 };
-const Fields<Cluster>& fields_of(const Cluster*);
+Fields<Cluster> fields_of(const Cluster*);
 
 inline constexpr std::int64_t kMaxAccelerators = 10'000'000;
 inline constexpr std::size_t kMaxFabricLevels = 16;

@@ -16,51 +16,47 @@
 
 namespace orrery {
 
-const Fields<LevelDescription>& fields_of(const LevelDescription*) {
-  static const Fields<LevelDescription> table =
-      Fields<LevelDescription>("level of a cluster")
-          .required<&LevelDescription::name>("node, rack, pod, cluster, ...")
-          .required<&LevelDescription::accelerators>("below one unit of this level")
-          .optional<&LevelDescription::fabric>("name in the catalog's fabrics")
-          .optional<&LevelDescription::bandwidth>("per accelerator, one direction")
-          .optional<&LevelDescription::latency>("of one message, device to device")
-          .optional<&LevelDescription::oversubscription>(
-              "1 = full bisection, 7 = one seventh of the bandwidth")
-          .optional<&LevelDescription::efficiency>(
-              "share of the nominal bandwidth that large transfers reach")
-          .optional<&LevelDescription::in_switch_reduction>(
-              "the switch adds up the contributions of an all-reduce")
-          .optional<&LevelDescription::topology>(
-              "how the units below are wired; absent: one switch that never blocks")
-          .optional<&LevelDescription::transport>(
-              "how messages travel; absent: nothing is lost, any window")
-          .optional<&LevelDescription::description>("in words");
-  return table;
+Fields<LevelDescription> fields_of(const LevelDescription*) {
+  return Fields<LevelDescription>("level of a cluster")
+      .required<&LevelDescription::name>("node, rack, pod, cluster, ...")
+      .required<&LevelDescription::accelerators>("below one unit of this level")
+      .optional<&LevelDescription::fabric>("name in the catalog's fabrics")
+      .optional<&LevelDescription::bandwidth>("per accelerator, one direction")
+      .optional<&LevelDescription::latency>("of one message, device to device")
+      .optional<&LevelDescription::oversubscription>(
+          "1 = full bisection, 7 = one seventh of the bandwidth")
+      .optional<&LevelDescription::efficiency>(
+          "share of the nominal bandwidth that large transfers reach")
+      .optional<&LevelDescription::in_switch_reduction>(
+          "the switch adds up the contributions of an all-reduce")
+      .optional<&LevelDescription::topology>(
+          "how the units below are wired; absent: one switch that never blocks")
+      .optional<&LevelDescription::transport>(
+          "how messages travel; absent: nothing is lost, any window")
+      .optional<&LevelDescription::description>("in words");
 }
 
-const Fields<ClusterDescription>& fields_of(const ClusterDescription*) {
-  static const Fields<ClusterDescription> table =
-      Fields<ClusterDescription>("cluster")
-          .required<&ClusterDescription::name>("identifier")
-          .optional<&ClusterDescription::year>("of first use")
-          .optional<&ClusterDescription::node>("name in the catalog's nodes")
-          .optional<&ClusterDescription::accelerator>("name in the catalog's accelerators")
-          .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
-          .optional<&ClusterDescription::topology>("in words")
-          .optional<&ClusterDescription::accelerators>("in all")
-          .optional<&ClusterDescription::host>(
-              "processor, memory and storage of a server, over those of the node")
-          .optional<&ClusterDescription::host_path>(
-              "how PCIe cards of a node meet where no switch joins them all")
-          .optional<&ClusterDescription::levels>("from the inside out")
-          .optional<&ClusterDescription::sites>("clusters joined by a link")
-          .optional<&ClusterDescription::link>("name in the catalog's links")
-          .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
-          .optional<&ClusterDescription::link_bandwidths>("of each site, where they differ")
-          .optional<&ClusterDescription::link_round_trip_time>("between two sites")
-          .optional<&ClusterDescription::transport>("how messages travel over that link")
-          .optional<&ClusterDescription::provenance>("where the figures come from");
-  return table;
+Fields<ClusterDescription> fields_of(const ClusterDescription*) {
+  return Fields<ClusterDescription>("cluster")
+      .required<&ClusterDescription::name>("identifier")
+      .optional<&ClusterDescription::year>("of first use")
+      .optional<&ClusterDescription::node>("name in the catalog's nodes")
+      .optional<&ClusterDescription::accelerator>("name in the catalog's accelerators")
+      .optional<&ClusterDescription::fabric>("name in the catalog's fabrics")
+      .optional<&ClusterDescription::topology>("in words")
+      .optional<&ClusterDescription::accelerators>("in all")
+      .optional<&ClusterDescription::host>(
+          "processor, memory and storage of a server, over those of the node")
+      .optional<&ClusterDescription::host_path>(
+          "how PCIe cards of a node meet where no switch joins them all")
+      .optional<&ClusterDescription::levels>("from the inside out")
+      .optional<&ClusterDescription::sites>("clusters joined by a link")
+      .optional<&ClusterDescription::link>("name in the catalog's links")
+      .optional<&ClusterDescription::link_bandwidth>("of one site to the others, one direction")
+      .optional<&ClusterDescription::link_bandwidths>("of each site, where they differ")
+      .optional<&ClusterDescription::link_round_trip_time>("between two sites")
+      .optional<&ClusterDescription::transport>("how messages travel over that link")
+      .optional<&ClusterDescription::provenance>("where the figures come from");
 }
 
 namespace {

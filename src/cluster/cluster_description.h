@@ -36,7 +36,7 @@ struct LevelDescription {
   std::string description;
   bool operator==(const LevelDescription&) const = default;
 };
-const Fields<LevelDescription>& fields_of(const LevelDescription*);
+Fields<LevelDescription> fields_of(const LevelDescription*);
 
 struct ClusterDescription {
   std::string name;
@@ -58,7 +58,7 @@ struct ClusterDescription {
   Provenance provenance;
   bool operator==(const ClusterDescription&) const = default;
 };
-const Fields<ClusterDescription>& fields_of(const ClusterDescription*);
+Fields<ClusterDescription> fields_of(const ClusterDescription*);
 
 // The cluster described. Errors: unknown names; contradictory or absent figures.
 Result<Cluster> build_cluster(const ClusterDescription& description, const Catalog& catalog);

@@ -2,25 +2,23 @@
 
 namespace orrery {
 
-const Fields<Fabric>& fields_of(const Fabric*) {
-  static const Fields<Fabric> table =
-      Fields<Fabric>("fabric")
-          .required<&Fabric::name>("identifier")
-          .required<&Fabric::kind>("scale-up, host or scale-out")
-          .optional<&Fabric::port_rate>("nominal, one direction")
-          .optional<&Fabric::bandwidth>("nominal, one direction")
-          .optional<&Fabric::switch_radix>("ports per switch")
-          .optional<&Fabric::switch_latency>("port to port")
-          .optional<&Fabric::small_message_latency>("end to end")
-          .optional<&Fabric::large_message_efficiency>(
-              "share of nominal that large transfers or collectives reach")
-          .optional<&Fabric::lossless>("no packet is dropped by congestion")
-          .optional<&Fabric::in_switch_reduction>(
-              "the switch can add up the contributions of an all-reduce")
-          .optional<&Fabric::ordered_delivery>(
-              "messages arrive whole and in the order in which they were sent")
-          .required<&Fabric::provenance>("where the figures come from");
-  return table;
+Fields<Fabric> fields_of(const Fabric*) {
+  return Fields<Fabric>("fabric")
+      .required<&Fabric::name>("identifier")
+      .required<&Fabric::kind>("scale-up, host or scale-out")
+      .optional<&Fabric::port_rate>("nominal, one direction")
+      .optional<&Fabric::bandwidth>("nominal, one direction")
+      .optional<&Fabric::switch_radix>("ports per switch")
+      .optional<&Fabric::switch_latency>("port to port")
+      .optional<&Fabric::small_message_latency>("end to end")
+      .optional<&Fabric::large_message_efficiency>(
+          "share of nominal that large transfers or collectives reach")
+      .optional<&Fabric::lossless>("no packet is dropped by congestion")
+      .optional<&Fabric::in_switch_reduction>(
+          "the switch can add up the contributions of an all-reduce")
+      .optional<&Fabric::ordered_delivery>(
+          "messages arrive whole and in the order in which they were sent")
+      .required<&Fabric::provenance>("where the figures come from");
 }
 
 Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name) {

@@ -27,7 +27,7 @@ struct Fabric {
   Provenance provenance;
   bool operator==(const Fabric&) const = default;
 };
-const Fields<Fabric>& fields_of(const Fabric*);
+Fields<Fabric> fields_of(const Fabric*);
 
 // From the catalog. Errors: unknown name; efficiency outside (0, 1]; negative figures.
 Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name);

@@ -5,26 +5,24 @@
 
 namespace orrery {
 
-const Fields<FabricLevel>& fields_of(const FabricLevel*) {
-  static const Fields<FabricLevel> table =
-      Fields<FabricLevel>("fabric level")
-          .required<&FabricLevel::name>("what joins the accelerators here")
-          .required<&FabricLevel::accelerators>("below one unit of this level")
-          .required<&FabricLevel::bandwidth>("of one accelerator, one direction, nominal")
-          .required<&FabricLevel::latency>("of one message, device to device")
-          .optional<&FabricLevel::fabric>(
-              "name in the catalog's fabrics, where the level's own is another")
-          .optional<&FabricLevel::oversubscription>(
-              "1 = full bisection, 7 = one seventh of the bandwidth")
-          .optional<&FabricLevel::efficiency>(
-              "share of the nominal bandwidth that large transfers reach")
-          .optional<&FabricLevel::in_switch_reduction>(
-              "the switch adds up the contributions of an all-reduce")
-          .optional<&FabricLevel::ordered_delivery>(
-              "messages arrive whole and in the order in which they were sent")
-          .optional<&FabricLevel::transport>("how messages travel over it")
-          .optional<&FabricLevel::topology>("how its units are wired, for simulated flows");
-  return table;
+Fields<FabricLevel> fields_of(const FabricLevel*) {
+  return Fields<FabricLevel>("fabric level")
+      .required<&FabricLevel::name>("what joins the accelerators here")
+      .required<&FabricLevel::accelerators>("below one unit of this level")
+      .required<&FabricLevel::bandwidth>("of one accelerator, one direction, nominal")
+      .required<&FabricLevel::latency>("of one message, device to device")
+      .optional<&FabricLevel::fabric>(
+          "name in the catalog's fabrics, where the level's own is another")
+      .optional<&FabricLevel::oversubscription>(
+          "1 = full bisection, 7 = one seventh of the bandwidth")
+      .optional<&FabricLevel::efficiency>(
+          "share of the nominal bandwidth that large transfers reach")
+      .optional<&FabricLevel::in_switch_reduction>(
+          "the switch adds up the contributions of an all-reduce")
+      .optional<&FabricLevel::ordered_delivery>(
+          "messages arrive whole and in the order in which they were sent")
+      .optional<&FabricLevel::transport>("how messages travel over it")
+      .optional<&FabricLevel::topology>("how its units are wired, for simulated flows");
 }
 
 Delivery delivery(const FabricLevel& level, double crossing, double senders) {

@@ -29,7 +29,7 @@ struct FabricLevel {
   std::optional<LevelTopology> topology{};  // empty: one switch that never blocks
   bool operator==(const FabricLevel&) const = default;
 };
-const Fields<FabricLevel>& fields_of(const FabricLevel*);
+Fields<FabricLevel> fields_of(const FabricLevel*);
 
 // What one accelerator gets of a level when the share `crossing` of those below it send over its
 // uplinks at once:

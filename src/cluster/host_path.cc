@@ -2,14 +2,12 @@
 
 namespace orrery {
 
-const Fields<HostPath>& fields_of(const HostPath*) {
-  static const Fields<HostPath> table =
-      Fields<HostPath>("path through the host")
-          .optional<&HostPath::direct_ranks>("members that reach each other directly; 0: all do")
-          .optional<&HostPath::socket_ranks>("members on one socket")
-          .optional<&HostPath::socket>("of one accelerator through the memory of its socket")
-          .optional<&HostPath::node>("of one accelerator across sockets");
-  return table;
+Fields<HostPath> fields_of(const HostPath*) {
+  return Fields<HostPath>("path through the host")
+      .optional<&HostPath::direct_ranks>("members that reach each other directly; 0: all do")
+      .optional<&HostPath::socket_ranks>("members on one socket")
+      .optional<&HostPath::socket>("of one accelerator through the memory of its socket")
+      .optional<&HostPath::node>("of one accelerator across sockets");
 }
 
 Result<void> check(const HostPath& path) {

@@ -19,7 +19,7 @@ struct HostPath {
   BytesPerSecond node;    // across sockets
   bool operator==(const HostPath&) const = default;
 };
-const Fields<HostPath>& fields_of(const HostPath*);
+Fields<HostPath> fields_of(const HostPath*);
 
 // Error: ranks or rates that are impossible, with the values that are allowed.
 Result<void> check(const HostPath& path);

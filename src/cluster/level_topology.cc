@@ -4,14 +4,12 @@
 
 namespace orrery {
 
-const Fields<LevelTopology>& fields_of(const LevelTopology*) {
-  static const Fields<LevelTopology> table =
-      Fields<LevelTopology>("topology of a level")
-          .optional<&LevelTopology::wiring>("how the units below are joined")
-          .optional<&LevelTopology::switches>("in one unit of the level: parallel paths")
-          .optional<&LevelTopology::rails>("accelerator i of a node is on switch i")
-          .optional<&LevelTopology::dimensions>("of a torus: accelerators along each");
-  return table;
+Fields<LevelTopology> fields_of(const LevelTopology*) {
+  return Fields<LevelTopology>("topology of a level")
+      .optional<&LevelTopology::wiring>("how the units below are joined")
+      .optional<&LevelTopology::switches>("in one unit of the level: parallel paths")
+      .optional<&LevelTopology::rails>("accelerator i of a node is on switch i")
+      .optional<&LevelTopology::dimensions>("of a torus: accelerators along each");
 }
 
 Result<void> check(const LevelTopology& t) {

@@ -30,7 +30,7 @@ struct LevelTopology {
   std::vector<std::int64_t> dimensions{};  // of a torus
   bool operator==(const LevelTopology&) const = default;
 };
-const Fields<LevelTopology>& fields_of(const LevelTopology*);
+Fields<LevelTopology> fields_of(const LevelTopology*);
 
 // Errors: figures that are impossible, or that the wiring does not have.
 Result<void> check(const LevelTopology& topology);

@@ -2,18 +2,16 @@
 
 namespace orrery {
 
-const Fields<Link>& fields_of(const Link*) {
-  static const Fields<Link> table =
-      Fields<Link>("link")
-          .required<&Link::name>("identifier")
-          .optional<&Link::scope>("cross-building, metro, region, continent, ...")
-          .optional<&Link::distance_km>("of the route")
-          .optional<&Link::round_trip_time>("without queueing")
-          .optional<&Link::bandwidth>("of the whole link, one direction")
-          .optional<&Link::packet_drop_rate>("share of packets lost")
-          .optional<&Link::jitter>("in words")
-          .required<&Link::provenance>("where the figures come from");
-  return table;
+Fields<Link> fields_of(const Link*) {
+  return Fields<Link>("link")
+      .required<&Link::name>("identifier")
+      .optional<&Link::scope>("cross-building, metro, region, continent, ...")
+      .optional<&Link::distance_km>("of the route")
+      .optional<&Link::round_trip_time>("without queueing")
+      .optional<&Link::bandwidth>("of the whole link, one direction")
+      .optional<&Link::packet_drop_rate>("share of packets lost")
+      .optional<&Link::jitter>("in words")
+      .required<&Link::provenance>("where the figures come from");
 }
 
 Result<Link> load_link(const Catalog& catalog, std::string_view name) {

@@ -23,7 +23,7 @@ struct Link {
   Provenance provenance;
   bool operator==(const Link&) const = default;
 };
-const Fields<Link>& fields_of(const Link*);
+Fields<Link> fields_of(const Link*);
 
 // From the catalog. Errors: unknown name; negative figures.
 Result<Link> load_link(const Catalog& catalog, std::string_view name);

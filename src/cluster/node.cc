@@ -2,38 +2,33 @@
 
 namespace orrery {
 
-const Fields<NodeScaleUp>& fields_of(const NodeScaleUp*) {
-  static const Fields<NodeScaleUp> table =
-      Fields<NodeScaleUp>("scale-up domain")
-          .optional<&NodeScaleUp::domain>("accelerators that share it")
-          .optional<&NodeScaleUp::topology>("nvswitch, full-mesh, 3d-torus, pcie, ...")
-          .optional<&NodeScaleUp::switches>("in the domain")
-          .optional<&NodeScaleUp::bandwidth>("per accelerator, one direction");
-  return table;
+Fields<NodeScaleUp> fields_of(const NodeScaleUp*) {
+  return Fields<NodeScaleUp>("scale-up domain")
+      .optional<&NodeScaleUp::domain>("accelerators that share it")
+      .optional<&NodeScaleUp::topology>("nvswitch, full-mesh, 3d-torus, pcie, ...")
+      .optional<&NodeScaleUp::switches>("in the domain")
+      .optional<&NodeScaleUp::bandwidth>("per accelerator, one direction");
 }
 
-const Fields<NodeScaleOut>& fields_of(const NodeScaleOut*) {
-  static const Fields<NodeScaleOut> table =
-      Fields<NodeScaleOut>("network cards")
-          .optional<&NodeScaleOut::fabric>("name in the catalog's fabrics")
-          .optional<&NodeScaleOut::nics>("per node")
-          .optional<&NodeScaleOut::nic_rate>("line rate of one card")
-          .optional<&NodeScaleOut::bandwidth>("per accelerator, one direction");
-  return table;
+Fields<NodeScaleOut> fields_of(const NodeScaleOut*) {
+  return Fields<NodeScaleOut>("network cards")
+      .optional<&NodeScaleOut::fabric>("name in the catalog's fabrics")
+      .optional<&NodeScaleOut::nics>("per node")
+      .optional<&NodeScaleOut::nic_rate>("line rate of one card")
+      .optional<&NodeScaleOut::bandwidth>("per accelerator, one direction");
 }
 
-const Fields<NodeHost>& fields_of(const NodeHost*) {
-  static const Fields<NodeHost> table = Fields<NodeHost>("host")
-                                            .optional<&NodeHost::cpus>("sockets")
-                                            .optional<&NodeHost::memory>("per node")
-                                            .optional<&NodeHost::memory_bandwidth>("per node")
-                                            .optional<&NodeHost::local_storage>("per node")
-                                            .optional<&NodeHost::storage_read>("per node")
-                                            .optional<&NodeHost::storage_write>("per node")
-                                            .optional<&NodeHost::links>(
-                                                "to all accelerators of a node at once, one "
-                                                "direction; absent: each link alone");
-  return table;
+Fields<NodeHost> fields_of(const NodeHost*) {
+  return Fields<NodeHost>("host")
+      .optional<&NodeHost::cpus>("sockets")
+      .optional<&NodeHost::memory>("per node")
+      .optional<&NodeHost::memory_bandwidth>("per node")
+      .optional<&NodeHost::local_storage>("per node")
+      .optional<&NodeHost::storage_read>("per node")
+      .optional<&NodeHost::storage_write>("per node")
+      .optional<&NodeHost::links>(
+          "to all accelerators of a node at once, one "
+          "direction; absent: each link alone");
 }
 
 NodeHost stated_over(const NodeHost& host, const NodeHost& stated) {
@@ -59,19 +54,17 @@ Result<void> check(const NodeHost& host) {
   return {};
 }
 
-const Fields<Node>& fields_of(const Node*) {
-  static const Fields<Node> table =
-      Fields<Node>("node")
-          .required<&Node::name>("identifier")
-          .optional<&Node::year>("of announcement")
-          .optional<&Node::accelerator>("name in the catalog's accelerators; any if absent")
-          .required<&Node::accelerators>("per node")
-          .optional<&Node::scale_up>("the domain its accelerators belong to")
-          .optional<&Node::scale_out>("its network cards")
-          .optional<&Node::host>("what is around the accelerators")
-          .optional<&Node::power>("design limit")
-          .required<&Node::provenance>("where the figures come from");
-  return table;
+Fields<Node> fields_of(const Node*) {
+  return Fields<Node>("node")
+      .required<&Node::name>("identifier")
+      .optional<&Node::year>("of announcement")
+      .optional<&Node::accelerator>("name in the catalog's accelerators; any if absent")
+      .required<&Node::accelerators>("per node")
+      .optional<&Node::scale_up>("the domain its accelerators belong to")
+      .optional<&Node::scale_out>("its network cards")
+      .optional<&Node::host>("what is around the accelerators")
+      .optional<&Node::power>("design limit")
+      .required<&Node::provenance>("where the figures come from");
 }
 
 Result<Node> load_node(const Catalog& catalog, std::string_view name) {

@@ -21,7 +21,7 @@ struct NodeScaleUp {
   std::optional<BytesPerSecond> bandwidth;  // per accelerator, one direction
   bool operator==(const NodeScaleUp&) const = default;
 };
-const Fields<NodeScaleUp>& fields_of(const NodeScaleUp*);
+Fields<NodeScaleUp> fields_of(const NodeScaleUp*);
 
 struct NodeScaleOut {
   std::string fabric;                       // of the cards; empty: unknown
@@ -30,7 +30,7 @@ struct NodeScaleOut {
   std::optional<BytesPerSecond> bandwidth;  // per accelerator, one direction
   bool operator==(const NodeScaleOut&) const = default;
 };
-const Fields<NodeScaleOut>& fields_of(const NodeScaleOut*);
+Fields<NodeScaleOut> fields_of(const NodeScaleOut*);
 
 struct NodeHost {
   std::optional<std::int64_t> cpus;  // sockets
@@ -42,7 +42,7 @@ struct NodeHost {
       links;  // one direction, all accelerators at once; absent: each its own
   bool operator==(const NodeHost&) const = default;
 };
-const Fields<NodeHost>& fields_of(const NodeHost*);
+Fields<NodeHost> fields_of(const NodeHost*);
 // The second where it states anything, else the first.
 NodeHost stated_over(const NodeHost& host, const NodeHost& stated);
 // Error: a figure that is not above 0.
@@ -60,7 +60,7 @@ struct Node {
   Provenance provenance;
   bool operator==(const Node&) const = default;
 };
-const Fields<Node>& fields_of(const Node*);
+Fields<Node> fields_of(const Node*);
 
 // From the catalog. Errors: unknown name; no accelerators; negative figures.
 Result<Node> load_node(const Catalog& catalog, std::string_view name);

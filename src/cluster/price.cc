@@ -2,18 +2,16 @@
 
 namespace orrery {
 
-const Fields<Price>& fields_of(const Price*) {
-  static const Fields<Price> table =
-      Fields<Price>("price")
-          .required<&Price::name>("identifier")
-          .required<&Price::provider>("who offered it")
-          .required<&Price::accelerator>("name in the catalog's accelerators")
-          .optional<&Price::accelerators>("in the unit that was offered")
-          .required<&Price::price>("of one accelerator")
-          .optional<&Price::pricing>("on-demand, spot, median, ...")
-          .optional<&Price::date>("of the observation")
-          .required<&Price::provenance>("where the figure comes from");
-  return table;
+Fields<Price> fields_of(const Price*) {
+  return Fields<Price>("price")
+      .required<&Price::name>("identifier")
+      .required<&Price::provider>("who offered it")
+      .required<&Price::accelerator>("name in the catalog's accelerators")
+      .optional<&Price::accelerators>("in the unit that was offered")
+      .required<&Price::price>("of one accelerator")
+      .optional<&Price::pricing>("on-demand, spot, median, ...")
+      .optional<&Price::date>("of the observation")
+      .required<&Price::provenance>("where the figure comes from");
 }
 
 Result<Price> load_price(const Catalog& catalog, std::string_view name) {

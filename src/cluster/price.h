@@ -23,7 +23,7 @@ struct Price {
   Provenance provenance;
   bool operator==(const Price&) const = default;
 };
-const Fields<Price>& fields_of(const Price*);
+Fields<Price> fields_of(const Price*);
 
 // From the catalog. Errors: unknown name; a price that is not above zero.
 Result<Price> load_price(const Catalog& catalog, std::string_view name);

@@ -5,18 +5,16 @@
 
 namespace orrery {
 
-const Fields<Transport>& fields_of(const Transport*) {
-  static const Fields<Transport> table =
-      Fields<Transport>("transport")
-          .optional<&Transport::packet_drop_rate>("share of packets lost")
-          .optional<&Transport::packet>("payload of one packet")
-          .optional<&Transport::streams>("of one accelerator over the link")
-          .optional<&Transport::window>("under way in one stream at most; absent: no limit")
-          .optional<&Transport::recovery>("what a sender does about lost packets")
-          .optional<&Transport::buffer>(
-              "bytes that a switch port can hold for one accelerator; absent: as many as needed")
-          .optional<&Transport::congestion>("what a port does when its buffer is full");
-  return table;
+Fields<Transport> fields_of(const Transport*) {
+  return Fields<Transport>("transport")
+      .optional<&Transport::packet_drop_rate>("share of packets lost")
+      .optional<&Transport::packet>("payload of one packet")
+      .optional<&Transport::streams>("of one accelerator over the link")
+      .optional<&Transport::window>("under way in one stream at most; absent: no limit")
+      .optional<&Transport::recovery>("what a sender does about lost packets")
+      .optional<&Transport::buffer>(
+          "bytes that a switch port can hold for one accelerator; absent: as many as needed")
+      .optional<&Transport::congestion>("what a port does when its buffer is full");
 }
 
 Result<void> check(const Transport& t) {

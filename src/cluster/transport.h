@@ -74,7 +74,7 @@ struct Transport {
   Congestion congestion = Congestion::lossless;
   bool operator==(const Transport&) const = default;
 };
-const Fields<Transport>& fields_of(const Transport*);
+Fields<Transport> fields_of(const Transport*);
 
 // Error: figures that are impossible, with the values that are allowed.
 Result<void> check(const Transport& transport);

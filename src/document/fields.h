@@ -2,12 +2,11 @@
 // and page of keys. For types that are only written, see results.h.
 //
 //   struct Link { std::string name; BytesPerSecond bandwidth; Seconds latency; };
-//   const Fields<Link>& fields_of(const Link*) {
-//     static const Fields<Link> table = Fields<Link>("link")
+//   Fields<Link> fields_of(const Link*) {
+//     return Fields<Link>("link")
 //         .required<&Link::name>("identifier")
 //         .required<&Link::bandwidth>("one direction")
 //         .optional<&Link::latency>("end to end");
-//     return table;
 //   }
 //   Result<Link> link = read<Link>(document);
 //
@@ -43,8 +42,25 @@ class Fields;
 
 template <class T>
 concept Described = requires(const T* t) {
-  { fields_of(t) } -> std::convertible_to<const Fields<T>&>;
+  { fields_of(t) } -> std::same_as<Fields<T>>;
 };
+
+// The table that fields_of() describes, made once.
+template <Described T>
+const Fields<T>& field_table() {
+  static const Fields<T> kTable = fields_of(static_cast<const T*>(nullptr));
+  return kTable;
+}
+
+// A value with all its fields, and without optional ones that have their initial value.
+template <Described T>
+Value all_fields(const T& t) {
+  return field_table<T>().write_all(t);
+}
+template <Described T>
+Value non_default_fields(const T& t) {
+  return field_table<T>().write(t);
+}
 
 // How one member type is read, written and described.
 template <class T>
@@ -173,14 +189,11 @@ struct Codec<std::vector<T>> {
 
 template <Described T>
 struct Codec<T> {
-  static Result<T> read(const Value& v) {
-    return fields_of(static_cast<const T*>(nullptr)).read(v);
-  }
-  static Value write(const T& t) { return fields_of(static_cast<const T*>(nullptr)).write(t); }
+  static Result<T> read(const Value& v) { return field_table<T>().read(v); }
+  static Value write(const T& t) { return non_default_fields(t); }
   static ValueShape shape() {
-    return {.kind = ValueShape::Kind::map, .map = +[]() -> const Description& {
-              return fields_of(static_cast<const T*>(nullptr)).description();
-            }};
+    return {.kind = ValueShape::Kind::map,
+            .map = +[]() -> const Description& { return field_table<T>().description(); }};
   }
 };
 
@@ -280,7 +293,7 @@ class Fields {
                        [member](const T& t) { return Codec<M>::write(t.*member); },
                        [member](const T& t) {
                          if constexpr (Described<M>) {
-                           return fields_of(static_cast<const M*>(nullptr)).write_all(t.*member);
+                           return all_fields(t.*member);
                          } else {
                            return Codec<M>::write(t.*member);
                          }

@@ -21,11 +21,10 @@ struct Port {
   BytesPerSecond rate;
   bool operator==(const Port&) const = default;
 };
-const Fields<Port>& fields_of(const Port*) {
-  static const Fields<Port> table = Fields<Port>("port")
-                                        .required<&Port::name>("identifier")
-                                        .required<&Port::rate>("one direction");
-  return table;
+Fields<Port> fields_of(const Port*) {
+  return Fields<Port>("port")
+      .required<&Port::name>("identifier")
+      .required<&Port::rate>("one direction");
 }
 
 struct Device {
@@ -39,17 +38,16 @@ struct Device {
   bool shared = false;
   bool operator==(const Device&) const = default;
 };
-const Fields<Device>& fields_of(const Device*) {
-  static const Fields<Device> table = Fields<Device>("device")
-                                          .required<&Device::name>("identifier")
-                                          .required<&Device::memory>("capacity")
-                                          .optional<&Device::shape>("of its links")
-                                          .optional<&Device::latency>("of its links")
-                                          .optional<&Device::ports>("to the outside")
-                                          .optional<&Device::count>("of units")
-                                          .optional<&Device::share>("in use")
-                                          .optional<&Device::shared>("by several");
-  return table;
+Fields<Device> fields_of(const Device*) {
+  return Fields<Device>("device")
+      .required<&Device::name>("identifier")
+      .required<&Device::memory>("capacity")
+      .optional<&Device::shape>("of its links")
+      .optional<&Device::latency>("of its links")
+      .optional<&Device::ports>("to the outside")
+      .optional<&Device::count>("of units")
+      .optional<&Device::share>("in use")
+      .optional<&Device::shared>("by several");
 }
 
 Result<Device> from(const std::string& text) {
@@ -137,7 +135,7 @@ TEST(Fields, RefusesNumbersThatAreNot) {
 }
 
 TEST(Fields, DescribeThemselves) {
-  const auto& fields = fields_of(static_cast<const Device*>(nullptr)).description().fields;
+  const auto& fields = field_table<Device>().description().fields;
   EXPECT_EQ(to_text(fields[1].shape), "quantity such as \"80 GiB\"");
   EXPECT_EQ(to_text(fields[2].shape), "ring | full-mesh");
   EXPECT_EQ(to_text(fields[4].shape), "list of port");

@@ -15,6 +15,6 @@ struct Provenance {
   std::string notes;
   bool operator==(const Provenance&) const = default;
 };
-const Fields<Provenance>& fields_of(const Provenance*);
+Fields<Provenance> fields_of(const Provenance*);
 
 }  // namespace orrery

@@ -195,11 +195,11 @@ struct ResultCodec<ByName<E, kCount, T, kRequired>> : NoContext {
 
 template <Described T>
 struct ResultCodec<T> : NoContext {
-  static Value write(const T& t, const void*) { return fields_of(&t).write_all(t); }
+  static Value write(const T& t, const void*) { return all_fields(t); }
   // No key is left out.
   static const Description& description() {
     static const Description kDescription = [] {
-      Description out = fields_of(static_cast<const T*>(nullptr)).description();
+      Description out = field_table<T>().description();
       for (FieldDescription& field : out.fields) field.need = Need::required;
       return out;
     }();

@@ -147,10 +147,10 @@ Result<Value> changed(const Value& old, std::span<const std::string_view> keys, 
 // A cluster or a site with all fields, also of its levels: a default within a list can be multiplied.
 template <class Part>
 Value whole(const Part& part) {
-  Value out = fields_of(&part).write_all(part);
+  Value out = all_fields(part);
   Value levels = Value::list();
   for (const FabricLevel& level : part.levels) {
-    levels.append(fields_of(&level).write_all(level));
+    levels.append(all_fields(level));
   }
   return out.set("levels", std::move(levels));
 }
@@ -174,7 +174,7 @@ Result<Value> changed_cluster(const Cluster& cluster, std::span<const std::strin
 // Reads a section again, with the change made.
 template <class T>
 Result<void> read_again(T& section, std::span<const std::string_view> keys, Change& change) {
-  ORRERY_TRY(const Value value, changed(fields_of(&section).write_all(section), keys, change));
+  ORRERY_TRY(const Value value, changed(all_fields(section), keys, change));
   ORRERY_TRY(section, read<T>(Document{std::string(kOption), value}));
   return {};
 }

@@ -86,7 +86,7 @@ void add_leaves(const Value& value, const std::string& path, Leaves& out) {
 }
 template <class T>
 Value whole(const T& section) {
-  return fields_of(&section).write_all(section);
+  return all_fields(section);
 }
 Leaves leaves_of(const Scenario& s) {
   Leaves out;
@@ -147,13 +147,11 @@ void add_described(const Description& d, const std::string& path, std::set<std::
 // reader of its section knows the field.
 TEST(Setting, ReachesEveryDescribedField) {
   std::set<std::string> fields;
-  add_described(fields_of(static_cast<const Cluster*>(nullptr)).description(), "cluster", fields);
-  add_described(fields_of(static_cast<const Plan*>(nullptr)).description(), "plan", fields);
-  add_described(fields_of(static_cast<const Training*>(nullptr)).description(), "training", fields);
-  add_described(fields_of(static_cast<const SoftwareProfile*>(nullptr)).description(), "software",
-                fields);
-  add_described(fields_of(static_cast<const Architecture*>(nullptr)).description(), "model",
-                fields);
+  add_described(field_table<Cluster>().description(), "cluster", fields);
+  add_described(field_table<Plan>().description(), "plan", fields);
+  add_described(field_table<Training>().description(), "training", fields);
+  add_described(field_table<SoftwareProfile>().description(), "software", fields);
+  add_described(field_table<Architecture>().description(), "model", fields);
   ASSERT_GT(fields.size(), 200U);
   const auto unknown = [](const std::string& path) {
     return refused(path + "=1").message.starts_with("unknown field");

@@ -8,14 +8,12 @@
 
 namespace orrery {
 
-const Fields<JobPlacement>& fields_of(const JobPlacement*) {
-  static const Fields<JobPlacement> table =
-      Fields<JobPlacement>("job")
-          .required<&JobPlacement::name>("identifier")
-          .required<&JobPlacement::accelerators>("that it has")
-          .optional<&JobPlacement::first>("its first accelerator of the fabric")
-          .optional<&JobPlacement::every>("it has every n-th node");
-  return table;
+Fields<JobPlacement> fields_of(const JobPlacement*) {
+  return Fields<JobPlacement>("job")
+      .required<&JobPlacement::name>("identifier")
+      .required<&JobPlacement::accelerators>("that it has")
+      .optional<&JobPlacement::first>("its first accelerator of the fabric")
+      .optional<&JobPlacement::every>("it has every n-th node");
 }
 
 namespace {

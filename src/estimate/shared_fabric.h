@@ -36,7 +36,7 @@ struct JobPlacement {
   std::int64_t first = 0;  // accelerator
   std::int64_t every = 1;  // node
 };
-const Fields<JobPlacement>& fields_of(const JobPlacement*);
+Fields<JobPlacement> fields_of(const JobPlacement*);
 
 struct DescribedJob {
   JobPlacement placement;

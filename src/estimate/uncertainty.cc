@@ -125,58 +125,48 @@ std::vector<Regime> widening(const Regime& r) {
   return out;
 }
 
-const Fields<Regime>& fields_of(const Regime*) {
-  static const Fields<Regime> table =
-      Fields<Regime>("regime")
-          .required<&Regime::architecture>("of the accelerator; \"*\": all")
-          .required<&Regime::scale>("class of the number of accelerators; \"*\": all")
-          .required<&Regime::precision>("class of precision; \"*\": all")
-          .required<&Regime::kind>("dense, mixture of experts or adapters; \"*\": all");
-  return table;
+Fields<Regime> fields_of(const Regime*) {
+  return Fields<Regime>("regime")
+      .required<&Regime::architecture>("of the accelerator; \"*\": all")
+      .required<&Regime::scale>("class of the number of accelerators; \"*\": all")
+      .required<&Regime::precision>("class of precision; \"*\": all")
+      .required<&Regime::kind>("dense, mixture of experts or adapters; \"*\": all");
 }
 
-const Fields<RegimeError>& fields_of(const RegimeError*) {
-  static const Fields<RegimeError> table =
-      Fields<RegimeError>("errors of a regime")
-          .required<&RegimeError::regime>("of which steps")
-          .required<&RegimeError::rows>("held-out steps")
-          .required<&RegimeError::low>("quantile of log(measured / predicted)")
-          .required<&RegimeError::high>("quantile of log(measured / predicted)");
-  return table;
+Fields<RegimeError> fields_of(const RegimeError*) {
+  return Fields<RegimeError>("errors of a regime")
+      .required<&RegimeError::regime>("of which steps")
+      .required<&RegimeError::rows>("held-out steps")
+      .required<&RegimeError::low>("quantile of log(measured / predicted)")
+      .required<&RegimeError::high>("quantile of log(measured / predicted)");
 }
 
-const Fields<StepPoint>& fields_of(const StepPoint*) {
-  static const Fields<StepPoint> table =
-      Fields<StepPoint>("measured step")
-          .required<&StepPoint::accelerator>("catalog name")
-          .required<&StepPoint::architecture>("of the accelerator")
-          .required<&StepPoint::accelerators>("count")
-          .required<&StepPoint::parameters_b>("1e9 parameters")
-          .required<&StepPoint::kind>("of the model")
-          .required<&StepPoint::sequence>("tokens")
-          .required<&StepPoint::software>("profile")
-          .optional<&StepPoint::source>("who measured it");
-  return table;
+Fields<StepPoint> fields_of(const StepPoint*) {
+  return Fields<StepPoint>("measured step")
+      .required<&StepPoint::accelerator>("catalog name")
+      .required<&StepPoint::architecture>("of the accelerator")
+      .required<&StepPoint::accelerators>("count")
+      .required<&StepPoint::parameters_b>("1e9 parameters")
+      .required<&StepPoint::kind>("of the model")
+      .required<&StepPoint::sequence>("tokens")
+      .required<&StepPoint::software>("profile")
+      .optional<&StepPoint::source>("who measured it");
 }
 
-const Fields<BetweenSources>& fields_of(const BetweenSources*) {
-  static const Fields<BetweenSources> table =
-      Fields<BetweenSources>("what sources have of their own")
-          .required<&BetweenSources::sources>("left out whole")
-          .required<&BetweenSources::deviation>("of log(measured / predicted)")
-          .required<&BetweenSources::half_width>("of an interval of that alone");
-  return table;
+Fields<BetweenSources> fields_of(const BetweenSources*) {
+  return Fields<BetweenSources>("what sources have of their own")
+      .required<&BetweenSources::sources>("left out whole")
+      .required<&BetweenSources::deviation>("of log(measured / predicted)")
+      .required<&BetweenSources::half_width>("of an interval of that alone");
 }
 
-const Fields<Uncertainty>& fields_of(const Uncertainty*) {
-  static const Fields<Uncertainty> table =
-      Fields<Uncertainty>("uncertainty of step times")
-          .required<&Uncertainty::source>("where the values are from")
-          .required<&Uncertainty::level>("share of steps an interval is to hold")
-          .required<&Uncertainty::regimes>("errors by regime")
-          .required<&Uncertainty::between_sources>("of sources left out whole")
-          .required<&Uncertainty::measured>("distinct measured steps");
-  return table;
+Fields<Uncertainty> fields_of(const Uncertainty*) {
+  return Fields<Uncertainty>("uncertainty of step times")
+      .required<&Uncertainty::source>("where the values are from")
+      .required<&Uncertainty::level>("share of steps an interval is to hold")
+      .required<&Uncertainty::regimes>("errors by regime")
+      .required<&Uncertainty::between_sources>("of sources left out whole")
+      .required<&Uncertainty::measured>("distinct measured steps");
 }
 
 Result<Uncertainty> read_uncertainty(const Document& document) {

@@ -124,11 +124,11 @@ struct Uncertainty {
   std::vector<StepPoint> measured;
 };
 
-const Fields<Regime>& fields_of(const Regime*);
-const Fields<RegimeError>& fields_of(const RegimeError*);
-const Fields<StepPoint>& fields_of(const StepPoint*);
-const Fields<BetweenSources>& fields_of(const BetweenSources*);
-const Fields<Uncertainty>& fields_of(const Uncertainty*);
+Fields<Regime> fields_of(const Regime*);
+Fields<RegimeError> fields_of(const RegimeError*);
+Fields<StepPoint> fields_of(const StepPoint*);
+Fields<BetweenSources> fields_of(const BetweenSources*);
+Fields<Uncertainty> fields_of(const Uncertainty*);
 
 // Errors: those of read(); no regime of all; low above high; a negative width; a level outside (0,
 // 1).

@@ -239,25 +239,23 @@ std::vector<std::string> fleet_assumptions(const FleetForecast& f) {
 
 }  // namespace
 
-const Fields<FleetQuestion>& fields_of(const FleetQuestion*) {
-  static const Fields<FleetQuestion> table =
-      Fields<FleetQuestion>("fleet")
-          .optional<&FleetQuestion::mix>("name in the catalog's job-mixes")
-          .optional<&FleetQuestion::jobs>("CSV file of jobs, in place of drawn ones")
-          .optional<&FleetQuestion::nodes>("of the cluster")
-          .optional<&FleetQuestion::gpus_per_node>("accelerators of a node")
-          .optional<&FleetQuestion::days>("to simulate")
-          .optional<&FleetQuestion::scheduler>("which order jobs start in")
-          .optional<&FleetQuestion::estimates>("what the scheduler knows of run times")
-          .optional<&FleetQuestion::failures>("name in the catalog's failures, or none")
-          .optional<&FleetQuestion::restart>("name in the catalog's restarts")
-          .optional<&FleetQuestion::checkpoint>("work between two")
-          .optional<&FleetQuestion::preempt_after>("an attempt cannot be preempted before")
-          .optional<&FleetQuestion::uncertainty>("how far run times are known")
-          .optional<&FleetQuestion::repair>("until a failed node is back")
-          .optional<&FleetQuestion::seeds>("simulations, each with its own random numbers")
-          .optional<&FleetQuestion::seed>("of the random numbers");
-  return table;
+Fields<FleetQuestion> fields_of(const FleetQuestion*) {
+  return Fields<FleetQuestion>("fleet")
+      .optional<&FleetQuestion::mix>("name in the catalog's job-mixes")
+      .optional<&FleetQuestion::jobs>("CSV file of jobs, in place of drawn ones")
+      .optional<&FleetQuestion::nodes>("of the cluster")
+      .optional<&FleetQuestion::gpus_per_node>("accelerators of a node")
+      .optional<&FleetQuestion::days>("to simulate")
+      .optional<&FleetQuestion::scheduler>("which order jobs start in")
+      .optional<&FleetQuestion::estimates>("what the scheduler knows of run times")
+      .optional<&FleetQuestion::failures>("name in the catalog's failures, or none")
+      .optional<&FleetQuestion::restart>("name in the catalog's restarts")
+      .optional<&FleetQuestion::checkpoint>("work between two")
+      .optional<&FleetQuestion::preempt_after>("an attempt cannot be preempted before")
+      .optional<&FleetQuestion::uncertainty>("how far run times are known")
+      .optional<&FleetQuestion::repair>("until a failed node is back")
+      .optional<&FleetQuestion::seeds>("simulations, each with its own random numbers")
+      .optional<&FleetQuestion::seed>("of the random numbers");
 }
 
 Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalog& catalog,

@@ -43,7 +43,7 @@ struct FleetQuestion {
   std::uint64_t seed = 1;
   bool operator==(const FleetQuestion&) const = default;
 };
-const Fields<FleetQuestion>& fields_of(const FleetQuestion*);
+Fields<FleetQuestion> fields_of(const FleetQuestion*);
 
 inline constexpr std::int64_t kMostSeeds = 100;
 

@@ -12,55 +12,48 @@
 
 namespace orrery {
 
-const Fields<JobClass>& fields_of(const JobClass*) {
-  static const Fields<JobClass> table =
-      Fields<JobClass>("class of jobs")
-          .required<&JobClass::gpus>("of a job")
-          .required<&JobClass::share>("of all jobs")
-          .required<&JobClass::duration>("distribution of the mean run times of its jobs")
-          .optional<&JobClass::priority>("higher ones start first");
-  return table;
+Fields<JobClass> fields_of(const JobClass*) {
+  return Fields<JobClass>("class of jobs")
+      .required<&JobClass::gpus>("of a job")
+      .required<&JobClass::share>("of all jobs")
+      .required<&JobClass::duration>("distribution of the mean run times of its jobs")
+      .optional<&JobClass::priority>("higher ones start first");
 }
 
-const Fields<RunTimeUncertainty>& fields_of(const RunTimeUncertainty*) {
-  static const Fields<RunTimeUncertainty> table =
-      Fields<RunTimeUncertainty>("uncertainty of a run time")
-          .required<&RunTimeUncertainty::least>("standard deviation of the logarithm, at least")
-          .required<&RunTimeUncertainty::most>("and at most; uniform between the two");
-  return table;
+Fields<RunTimeUncertainty> fields_of(const RunTimeUncertainty*) {
+  return Fields<RunTimeUncertainty>("uncertainty of a run time")
+      .required<&RunTimeUncertainty::least>("standard deviation of the logarithm, at least")
+      .required<&RunTimeUncertainty::most>("and at most; uniform between the two");
 }
 
-const Fields<EndShare>& fields_of(const EndShare*) {
-  static const Fields<EndShare> table = Fields<EndShare>("share of an end")
-                                            .required<&EndShare::end>("how an attempt ends")
-                                            .required<&EndShare::share>("of all attempts");
-  return table;
+Fields<EndShare> fields_of(const EndShare*) {
+  return Fields<EndShare>("share of an end")
+      .required<&EndShare::end>("how an attempt ends")
+      .required<&EndShare::share>("of all attempts");
 }
 
-const Fields<JobMix>& fields_of(const JobMix*) {
-  static const Fields<JobMix> table =
-      Fields<JobMix>("job mix")
-          .required<&JobMix::name>("identifier")
-          .required<&JobMix::title>("which cluster")
-          .required<&JobMix::nodes>("of the cluster")
-          .optional<&JobMix::gpus_per_node>("accelerators of a node")
-          .required<&JobMix::jobs_a_day>("submitted to that many nodes")
-          .required<&JobMix::classes>("of jobs, by size")
-          .required<&JobMix::ends>("how attempts end, as published")
-          .optional<&JobMix::uncertainty>("how far run times are known before a job runs")
-          .required<&JobMix::preempt_after>("an attempt cannot be preempted before")
-          .optional<&JobMix::requeue_after>("a failure, until the job is queued again")
-          .required<&JobMix::lifetime>("longest work of a job")
-          .required<&JobMix::checkpoint>("work between two checkpoints")
-          .required<&JobMix::failures>("name in the catalog's failures")
-          .required<&JobMix::restart>("name in the catalog's restarts")
-          .required<&JobMix::repair>("until a failed node is back")
-          .optional<&JobMix::utilisation>("share of the GPUs that are allocated, published")
-          .optional<&JobMix::second_order>(
-              "share of the goodput lost to hardware that preemptions by requeued jobs lose, "
-              "published")
-          .required<&JobMix::provenance>("where the figures come from");
-  return table;
+Fields<JobMix> fields_of(const JobMix*) {
+  return Fields<JobMix>("job mix")
+      .required<&JobMix::name>("identifier")
+      .required<&JobMix::title>("which cluster")
+      .required<&JobMix::nodes>("of the cluster")
+      .optional<&JobMix::gpus_per_node>("accelerators of a node")
+      .required<&JobMix::jobs_a_day>("submitted to that many nodes")
+      .required<&JobMix::classes>("of jobs, by size")
+      .required<&JobMix::ends>("how attempts end, as published")
+      .optional<&JobMix::uncertainty>("how far run times are known before a job runs")
+      .required<&JobMix::preempt_after>("an attempt cannot be preempted before")
+      .optional<&JobMix::requeue_after>("a failure, until the job is queued again")
+      .required<&JobMix::lifetime>("longest work of a job")
+      .required<&JobMix::checkpoint>("work between two checkpoints")
+      .required<&JobMix::failures>("name in the catalog's failures")
+      .required<&JobMix::restart>("name in the catalog's restarts")
+      .required<&JobMix::repair>("until a failed node is back")
+      .optional<&JobMix::utilisation>("share of the GPUs that are allocated, published")
+      .optional<&JobMix::second_order>(
+          "share of the goodput lost to hardware that preemptions by requeued jobs lose, "
+          "published")
+      .required<&JobMix::provenance>("where the figures come from");
 }
 
 Result<void> check(const JobMix& m) {

@@ -38,21 +38,21 @@ struct JobClass {
   std::int64_t priority = 0;
   bool operator==(const JobClass&) const = default;
 };
-const Fields<JobClass>& fields_of(const JobClass*);
+Fields<JobClass> fields_of(const JobClass*);
 
 struct RunTimeUncertainty {
   double least = 0;  // standard deviation of the logarithm of the run time
   double most = 0;
   bool operator==(const RunTimeUncertainty&) const = default;
 };
-const Fields<RunTimeUncertainty>& fields_of(const RunTimeUncertainty*);
+Fields<RunTimeUncertainty> fields_of(const RunTimeUncertainty*);
 
 struct EndShare {
   JobEnd end = JobEnd::completed;
   double share = 0;  // of the attempts
   bool operator==(const EndShare&) const = default;
 };
-const Fields<EndShare>& fields_of(const EndShare*);
+Fields<EndShare> fields_of(const EndShare*);
 
 struct JobMix {
   std::string name;
@@ -75,7 +75,7 @@ struct JobMix {
   Provenance provenance;
   bool operator==(const JobMix&) const = default;
 };
-const Fields<JobMix>& fields_of(const JobMix*);
+Fields<JobMix> fields_of(const JobMix*);
 
 inline constexpr std::int64_t kMostNodes = 100'000;
 inline constexpr std::int64_t kMostGpusOfNode = 256;

@@ -17,26 +17,22 @@ Result<void> above_zero(const std::optional<Q>& value, std::string_view key) {
 
 }  // namespace
 
-const Fields<MemoryReplicas>& fields_of(const MemoryReplicas*) {
-  static const Fields<MemoryReplicas> table =
-      Fields<MemoryReplicas>("description of replicas in memory")
-          .optional<&MemoryReplicas::interval>("time of training between two")
-          .optional<&MemoryReplicas::survives>("probability that a failure leaves a copy intact");
-  return table;
+Fields<MemoryReplicas> fields_of(const MemoryReplicas*) {
+  return Fields<MemoryReplicas>("description of replicas in memory")
+      .optional<&MemoryReplicas::interval>("time of training between two")
+      .optional<&MemoryReplicas::survives>("probability that a failure leaves a copy intact");
 }
 
-const Fields<CheckpointPolicy>& fields_of(const CheckpointPolicy*) {
-  static const Fields<CheckpointPolicy> table =
-      Fields<CheckpointPolicy>("checkpoint")
-          .optional<&CheckpointPolicy::interval>("time of training between two; absent: the best")
-          .optional<&CheckpointPolicy::mode>("whether training waits for the storage")
-          .optional<&CheckpointPolicy::bandwidth>("of the storage for the whole job, writing")
-          .optional<&CheckpointPolicy::read_bandwidth>("the same, reading")
-          .optional<&CheckpointPolicy::size>("of the training state")
-          .optional<&CheckpointPolicy::blocked>(
-              "time that training stands still, where it was measured")
-          .optional<&CheckpointPolicy::memory>("copies in the memory of other nodes");
-  return table;
+Fields<CheckpointPolicy> fields_of(const CheckpointPolicy*) {
+  return Fields<CheckpointPolicy>("checkpoint")
+      .optional<&CheckpointPolicy::interval>("time of training between two; absent: the best")
+      .optional<&CheckpointPolicy::mode>("whether training waits for the storage")
+      .optional<&CheckpointPolicy::bandwidth>("of the storage for the whole job, writing")
+      .optional<&CheckpointPolicy::read_bandwidth>("the same, reading")
+      .optional<&CheckpointPolicy::size>("of the training state")
+      .optional<&CheckpointPolicy::blocked>(
+          "time that training stands still, where it was measured")
+      .optional<&CheckpointPolicy::memory>("copies in the memory of other nodes");
 }
 
 Result<void> check(const CheckpointPolicy& policy) {

@@ -39,7 +39,7 @@ struct MemoryReplicas {
   double survives = 1;              // probability that a failure leaves a copy intact
   bool operator==(const MemoryReplicas&) const = default;
 };
-const Fields<MemoryReplicas>& fields_of(const MemoryReplicas*);
+Fields<MemoryReplicas> fields_of(const MemoryReplicas*);
 
 struct CheckpointPolicy {
   std::optional<Seconds> interval;  // of training; empty: the best
@@ -51,7 +51,7 @@ struct CheckpointPolicy {
   std::optional<MemoryReplicas> memory;
   bool operator==(const CheckpointPolicy&) const = default;
 };
-const Fields<CheckpointPolicy>& fields_of(const CheckpointPolicy*);
+Fields<CheckpointPolicy> fields_of(const CheckpointPolicy*);
 
 // Errors: times, sizes or bandwidths that are not above 0; a probability outside [0, 1].
 Result<void> check(const CheckpointPolicy& policy);

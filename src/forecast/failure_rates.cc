@@ -18,49 +18,41 @@ std::int64_t counted(const FailureRates& rates) {
 
 }  // namespace
 
-const Fields<FailureCause>& fields_of(const FailureCause*) {
-  static const Fields<FailureCause> table =
-      Fields<FailureCause>("cause of failures")
-          .required<&FailureCause::cause>("what failed")
-          .required<&FailureCause::count>("interruptions")
-          .optional<&FailureCause::takes_node>("whether the node leaves the job for repair");
-  return table;
+Fields<FailureCause> fields_of(const FailureCause*) {
+  return Fields<FailureCause>("cause of failures")
+      .required<&FailureCause::cause>("what failed")
+      .required<&FailureCause::count>("interruptions")
+      .optional<&FailureCause::takes_node>("whether the node leaves the job for repair");
 }
 
-const Fields<LemonNodes>& fields_of(const LemonNodes*) {
-  static const Fields<LemonNodes> table =
-      Fields<LemonNodes>("description of unequal nodes")
-          .required<&LemonNodes::share>("of nodes that fail more often than the others")
-          .required<&LemonNodes::factor>("their rate over that of the others");
-  return table;
+Fields<LemonNodes> fields_of(const LemonNodes*) {
+  return Fields<LemonNodes>("description of unequal nodes")
+      .required<&LemonNodes::share>("of nodes that fail more often than the others")
+      .required<&LemonNodes::factor>("their rate over that of the others");
 }
 
-const Fields<FailingRacks>& fields_of(const FailingRacks*) {
-  static const Fields<FailingRacks> table =
-      Fields<FailingRacks>("description of racks")
-          .required<&FailingRacks::nodes>("that leave the job and are repaired together")
-          .required<&FailingRacks::share>("of all failures that take out a whole rack");
-  return table;
+Fields<FailingRacks> fields_of(const FailingRacks*) {
+  return Fields<FailingRacks>("description of racks")
+      .required<&FailingRacks::nodes>("that leave the job and are repaired together")
+      .required<&FailingRacks::share>("of all failures that take out a whole rack");
 }
 
-const Fields<FailureRates>& fields_of(const FailureRates*) {
-  static const Fields<FailureRates> table =
-      Fields<FailureRates>("failure rate")
-          .required<&FailureRates::name>("identifier")
-          .required<&FailureRates::title>("which cluster or run")
-          .required<&FailureRates::per_1000_node_days>("failures that stop a job")
-          .optional<&FailureRates::accelerators_per_node>("of the nodes that were counted")
-          .optional<&FailureRates::nodes>("observed")
-          .optional<&FailureRates::days>("observed")
-          .optional<&FailureRates::planned>("planned interruptions, beside the rate")
-          .optional<&FailureRates::causes>("of the failures that were counted")
-          .optional<&FailureRates::gaps>(
-              "distribution of the times between failures; its mean follows from the rate")
-          .optional<&FailureRates::lemons>("nodes that fail more often than others")
-          .optional<&FailureRates::racks>("failures of racks or switches as a whole")
-          .optional<&FailureRates::repair>("until a failed node is back")
-          .required<&FailureRates::provenance>("where the figures come from");
-  return table;
+Fields<FailureRates> fields_of(const FailureRates*) {
+  return Fields<FailureRates>("failure rate")
+      .required<&FailureRates::name>("identifier")
+      .required<&FailureRates::title>("which cluster or run")
+      .required<&FailureRates::per_1000_node_days>("failures that stop a job")
+      .optional<&FailureRates::accelerators_per_node>("of the nodes that were counted")
+      .optional<&FailureRates::nodes>("observed")
+      .optional<&FailureRates::days>("observed")
+      .optional<&FailureRates::planned>("planned interruptions, beside the rate")
+      .optional<&FailureRates::causes>("of the failures that were counted")
+      .optional<&FailureRates::gaps>(
+          "distribution of the times between failures; its mean follows from the rate")
+      .optional<&FailureRates::lemons>("nodes that fail more often than others")
+      .optional<&FailureRates::racks>("failures of racks or switches as a whole")
+      .optional<&FailureRates::repair>("until a failed node is back")
+      .required<&FailureRates::provenance>("where the figures come from");
 }
 
 Result<void> check(const LemonNodes& lemons) {

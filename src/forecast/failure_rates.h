@@ -27,7 +27,7 @@ struct FailureCause {
   bool takes_node = true;  // the node leaves the job for repair
   bool operator==(const FailureCause&) const = default;
 };
-const Fields<FailureCause>& fields_of(const FailureCause*);
+Fields<FailureCause> fields_of(const FailureCause*);
 
 // Some nodes fail far more often than others.
 struct LemonNodes {
@@ -35,7 +35,7 @@ struct LemonNodes {
   double factor = 1;  // their rate over that of the others
   bool operator==(const LemonNodes&) const = default;
 };
-const Fields<LemonNodes>& fields_of(const LemonNodes*);
+Fields<LemonNodes> fields_of(const LemonNodes*);
 // Errors: a share outside [0, 1], a factor below 1.
 Result<void> check(const LemonNodes& lemons);
 
@@ -45,7 +45,7 @@ struct FailingRacks {
   double share = 0;        // of all failures
   bool operator==(const FailingRacks&) const = default;
 };
-const Fields<FailingRacks>& fields_of(const FailingRacks*);
+Fields<FailingRacks> fields_of(const FailingRacks*);
 // Errors: a share outside [0, 1], no nodes.
 Result<void> check(const FailingRacks& racks);
 
@@ -65,7 +65,7 @@ struct FailureRates {
   Provenance provenance;
   bool operator==(const FailureRates&) const = default;
 };
-const Fields<FailureRates>& fields_of(const FailureRates*);
+Fields<FailureRates> fields_of(const FailureRates*);
 
 // Errors: no rate, shares outside [0, 1], negative times, counts that contradict the rate.
 Result<void> check(const FailureRates& rates);

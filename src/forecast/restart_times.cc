@@ -25,35 +25,29 @@ Seconds time_at_scale(const std::vector<TimeAtScale>& known, std::int64_t accele
 
 }  // namespace
 
-const Fields<TimeAtScale>& fields_of(const TimeAtScale*) {
-  static const Fields<TimeAtScale> table = Fields<TimeAtScale>("time at a scale")
-                                               .required<&TimeAtScale::accelerators>("of the job")
-                                               .required<&TimeAtScale::time>("there");
-  return table;
+Fields<TimeAtScale> fields_of(const TimeAtScale*) {
+  return Fields<TimeAtScale>("time at a scale")
+      .required<&TimeAtScale::accelerators>("of the job")
+      .required<&TimeAtScale::time>("there");
 }
 
-const Fields<RestartStage>& fields_of(const RestartStage*) {
-  static const Fields<RestartStage> table =
-      Fields<RestartStage>("stage of a restart")
-          .required<&RestartStage::name>("what happens")
-          .optional<&RestartStage::badput>("category it is counted in")
-          .optional<&RestartStage::time>("distribution of its time")
-          .optional<&RestartStage::at_scale>("its time by size of the job, in place of `time`")
-          .optional<&RestartStage::share>("of the restarts that have it")
-          .optional<&RestartStage::first_start>("whether the first start of a run has it");
-  return table;
+Fields<RestartStage> fields_of(const RestartStage*) {
+  return Fields<RestartStage>("stage of a restart")
+      .required<&RestartStage::name>("what happens")
+      .optional<&RestartStage::badput>("category it is counted in")
+      .optional<&RestartStage::time>("distribution of its time")
+      .optional<&RestartStage::at_scale>("its time by size of the job, in place of `time`")
+      .optional<&RestartStage::share>("of the restarts that have it")
+      .optional<&RestartStage::first_start>("whether the first start of a run has it");
 }
 
-const Fields<RestartTimes>& fields_of(const RestartTimes*) {
-  static const Fields<RestartTimes> table =
-      Fields<RestartTimes>("description of a restart")
-          .required<&RestartTimes::name>("identifier")
-          .required<&RestartTimes::title>("whose restarts")
-          .required<&RestartTimes::stages>("in order")
-          .optional<&RestartTimes::includes_restore>(
-              "whether the loading of the checkpoint is in them")
-          .required<&RestartTimes::provenance>("where the times come from");
-  return table;
+Fields<RestartTimes> fields_of(const RestartTimes*) {
+  return Fields<RestartTimes>("description of a restart")
+      .required<&RestartTimes::name>("identifier")
+      .required<&RestartTimes::title>("whose restarts")
+      .required<&RestartTimes::stages>("in order")
+      .optional<&RestartTimes::includes_restore>("whether the loading of the checkpoint is in them")
+      .required<&RestartTimes::provenance>("where the times come from");
 }
 
 Result<void> check(const RestartStage& stage) {

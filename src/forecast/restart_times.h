@@ -25,7 +25,7 @@ struct TimeAtScale {
   Seconds time;
   bool operator==(const TimeAtScale&) const = default;
 };
-const Fields<TimeAtScale>& fields_of(const TimeAtScale*);
+Fields<TimeAtScale> fields_of(const TimeAtScale*);
 
 struct RestartStage {
   std::string name;
@@ -36,7 +36,7 @@ struct RestartStage {
   bool first_start = false;                // the first start of a run has it as well
   bool operator==(const RestartStage&) const = default;
 };
-const Fields<RestartStage>& fields_of(const RestartStage*);
+Fields<RestartStage> fields_of(const RestartStage*);
 // Errors: a share outside [0, 1], impossible times, scales that do not ascend.
 Result<void> check(const RestartStage& stage);
 
@@ -48,7 +48,7 @@ struct RestartTimes {
   Provenance provenance;
   bool operator==(const RestartTimes&) const = default;
 };
-const Fields<RestartTimes>& fields_of(const RestartTimes*);
+Fields<RestartTimes> fields_of(const RestartTimes*);
 
 // From the catalog. Errors: unknown name; a stage that breaks check().
 Result<RestartTimes> load_restart_times(const Catalog& catalog, std::string_view name);

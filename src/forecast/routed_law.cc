@@ -5,19 +5,17 @@
 
 namespace orrery {
 
-const Fields<RoutedLaw>& fields_of(const RoutedLaw*) {
-  static const Fields<RoutedLaw> table =
-      Fields<RoutedLaw>("routed law")
-          .required<&RoutedLaw::name>("identifier")
-          .required<&RoutedLaw::title>("how tokens find their expert")
-          .required<&RoutedLaw::parameters>("of the logarithm of the parameters a token passes")
-          .required<&RoutedLaw::experts>("of the logarithm of the experts, saturated")
-          .required<&RoutedLaw::both>("of the product of the two")
-          .required<&RoutedLaw::constant>("added to them")
-          .required<&RoutedLaw::experts_start>("what a single expert counts as")
-          .required<&RoutedLaw::experts_most>("what any number of experts counts as at most")
-          .required<&RoutedLaw::provenance>("where the constants come from");
-  return table;
+Fields<RoutedLaw> fields_of(const RoutedLaw*) {
+  return Fields<RoutedLaw>("routed law")
+      .required<&RoutedLaw::name>("identifier")
+      .required<&RoutedLaw::title>("how tokens find their expert")
+      .required<&RoutedLaw::parameters>("of the logarithm of the parameters a token passes")
+      .required<&RoutedLaw::experts>("of the logarithm of the experts, saturated")
+      .required<&RoutedLaw::both>("of the product of the two")
+      .required<&RoutedLaw::constant>("added to them")
+      .required<&RoutedLaw::experts_start>("what a single expert counts as")
+      .required<&RoutedLaw::experts_most>("what any number of experts counts as at most")
+      .required<&RoutedLaw::provenance>("where the constants come from");
 }
 
 double RoutedLaw::saturated(double of_experts) const {

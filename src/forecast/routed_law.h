@@ -39,7 +39,7 @@ struct RoutedLaw {
   // Not below those that a token passes.
   [[nodiscard]] double dense_equivalent(double of_parameters, double of_experts) const;
 };
-const Fields<RoutedLaw>& fields_of(const RoutedLaw*);
+Fields<RoutedLaw> fields_of(const RoutedLaw*);
 
 // From the catalog. Errors: unknown name; experts that do not saturate above their start.
 Result<RoutedLaw> load_routed_law(const Catalog& catalog, std::string_view name);

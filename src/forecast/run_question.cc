@@ -88,84 +88,71 @@ Result<void> check_parts(const RunQuestion& q) {
 
 }  // namespace
 
-const Fields<RunPhase>& fields_of(const RunPhase*) {
-  static const Fields<RunPhase> table =
-      Fields<RunPhase>("phase")
-          .optional<&RunPhase::name>("what it is called in the answer")
-          .optional<&RunPhase::tokens>("that it lasts: 2.87T, 300B")
-          .optional<&RunPhase::steps>("that it lasts")
-          .optional<&RunPhase::share>("of the run that it lasts")
-          .optional<&RunPhase::global_batch>("sequences")
-          .optional<&RunPhase::sequence_length>("tokens")
-          .optional<&RunPhase::plan>("settings over those of the plan: cp=16,dp=8");
-  return table;
+Fields<RunPhase> fields_of(const RunPhase*) {
+  return Fields<RunPhase>("phase")
+      .optional<&RunPhase::name>("what it is called in the answer")
+      .optional<&RunPhase::tokens>("that it lasts: 2.87T, 300B")
+      .optional<&RunPhase::steps>("that it lasts")
+      .optional<&RunPhase::share>("of the run that it lasts")
+      .optional<&RunPhase::global_batch>("sequences")
+      .optional<&RunPhase::sequence_length>("tokens")
+      .optional<&RunPhase::plan>("settings over those of the plan: cp=16,dp=8");
 }
 
-const Fields<BatchRamp>& fields_of(const BatchRamp*) {
-  static const Fields<BatchRamp> table =
-      Fields<BatchRamp>("ramp of the batch")
-          .required<&BatchRamp::from>("sequences of the first batch")
-          .required<&BatchRamp::by>("sequences by which it grows")
-          .required<&BatchRamp::over>("tokens until the whole batch: 12B");
-  return table;
+Fields<BatchRamp> fields_of(const BatchRamp*) {
+  return Fields<BatchRamp>("ramp of the batch")
+      .required<&BatchRamp::from>("sequences of the first batch")
+      .required<&BatchRamp::by>("sequences by which it grows")
+      .required<&BatchRamp::over>("tokens until the whole batch: 12B");
 }
 
-const Fields<PlannedQuestion>& fields_of(const PlannedQuestion*) {
-  static const Fields<PlannedQuestion> table =
-      Fields<PlannedQuestion>("description of planned interruptions")
-          .optional<&PlannedQuestion::every>("time between; absent: that of the failure rates")
-          .required<&PlannedQuestion::time>("that the run is down, apart from its start");
-  return table;
+Fields<PlannedQuestion> fields_of(const PlannedQuestion*) {
+  return Fields<PlannedQuestion>("description of planned interruptions")
+      .optional<&PlannedQuestion::every>("time between; absent: that of the failure rates")
+      .required<&PlannedQuestion::time>("that the run is down, apart from its start");
 }
 
-const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*) {
-  static const Fields<ElasticQuestion> table =
-      Fields<ElasticQuestion>("description of an elastic run")
-          .required<&ElasticQuestion::least>("share of the replicas with which it goes on");
-  return table;
+Fields<ElasticQuestion> fields_of(const ElasticQuestion*) {
+  return Fields<ElasticQuestion>("description of an elastic run")
+      .required<&ElasticQuestion::least>("share of the replicas with which it goes on");
 }
 
-const Fields<EvaluationPauses>& fields_of(const EvaluationPauses*) {
-  static const Fields<EvaluationPauses> table =
-      Fields<EvaluationPauses>("description of evaluations")
-          .required<&EvaluationPauses::every>("steps between two")
-          .required<&EvaluationPauses::time>("that training stands still");
-  return table;
+Fields<EvaluationPauses> fields_of(const EvaluationPauses*) {
+  return Fields<EvaluationPauses>("description of evaluations")
+      .required<&EvaluationPauses::every>("steps between two")
+      .required<&EvaluationPauses::time>("that training stands still");
 }
 
-const Fields<RunQuestion>& fields_of(const RunQuestion*) {
-  static const Fields<RunQuestion> table =
-      Fields<RunQuestion>("forecast")
-          .optional<&RunQuestion::tokens>("of the run: 15.6T, 300B")
-          .optional<&RunQuestion::steps>("of the run, in place of tokens")
-          .optional<&RunQuestion::loss>("to reach, in place of tokens: nats a token")
-          .optional<&RunQuestion::law>("name in the catalog's scaling laws")
-          .optional<&RunQuestion::routing>(
-              "name in the catalog's routed laws: what experts are worth")
-          .optional<&RunQuestion::failures>("name in the catalog's failures")
-          .optional<&RunQuestion::restart>("name in the catalog's restarts")
-          .optional<&RunQuestion::checkpoint>("how and how often state is saved")
-          .optional<&RunQuestion::evaluation>("pauses for evaluation")
-          .optional<&RunQuestion::queue>("time in the queue, at the start and after each failure")
-          .optional<&RunQuestion::spares>("nodes that stand ready; absent: there is always another")
-          .optional<&RunQuestion::repair>("until a failed node is a spare again")
-          .optional<&RunQuestion::phases>("of batch, sequence length or plan, in order")
-          .optional<&RunQuestion::batch_ramp>("batches that grow until that of the run")
-          .optional<&RunQuestion::planned>("planned interruptions")
-          .optional<&RunQuestion::racks>("failures of racks or switches, where there are spares")
-          .optional<&RunQuestion::elastic>("goes on with fewer replicas, where there are spares")
-          .optional<&RunQuestion::within>("how likely the run ends by then")
-          .optional<&RunQuestion::start>("date on which the run starts: 2026-12-01")
-          .optional<&RunQuestion::by>("how likely the run ends before this date: 2027-03-01")
-          .optional<&RunQuestion::budget>("how likely the run costs no more: 10M$")
-          .optional<&RunQuestion::price>("name in the catalog's prices, or 2.95 $/h")
-          .optional<&RunQuestion::pue>("power of the site over that of the accelerators")
-          .optional<&RunQuestion::carbon>("grams of CO2 a kWh")
-          .optional<&RunQuestion::runs>("to simulate")
-          .optional<&RunQuestion::seed>("of the random numbers")
-          .optional<&RunQuestion::step_at>("how long every step takes")
-          .optional<&RunQuestion::step>("how the time of a step varies");
-  return table;
+Fields<RunQuestion> fields_of(const RunQuestion*) {
+  return Fields<RunQuestion>("forecast")
+      .optional<&RunQuestion::tokens>("of the run: 15.6T, 300B")
+      .optional<&RunQuestion::steps>("of the run, in place of tokens")
+      .optional<&RunQuestion::loss>("to reach, in place of tokens: nats a token")
+      .optional<&RunQuestion::law>("name in the catalog's scaling laws")
+      .optional<&RunQuestion::routing>("name in the catalog's routed laws: what experts are worth")
+      .optional<&RunQuestion::failures>("name in the catalog's failures")
+      .optional<&RunQuestion::restart>("name in the catalog's restarts")
+      .optional<&RunQuestion::checkpoint>("how and how often state is saved")
+      .optional<&RunQuestion::evaluation>("pauses for evaluation")
+      .optional<&RunQuestion::queue>("time in the queue, at the start and after each failure")
+      .optional<&RunQuestion::spares>("nodes that stand ready; absent: there is always another")
+      .optional<&RunQuestion::repair>("until a failed node is a spare again")
+      .optional<&RunQuestion::phases>("of batch, sequence length or plan, in order")
+      .optional<&RunQuestion::batch_ramp>("batches that grow until that of the run")
+      .optional<&RunQuestion::planned>("planned interruptions")
+      .optional<&RunQuestion::racks>("failures of racks or switches, where there are spares")
+      .optional<&RunQuestion::elastic>("goes on with fewer replicas, where there are spares")
+      .optional<&RunQuestion::within>("how likely the run ends by then")
+      .optional<&RunQuestion::start>("date on which the run starts: 2026-12-01")
+      .optional<&RunQuestion::by>("how likely the run ends before this date: 2027-03-01")
+      .optional<&RunQuestion::budget>("how likely the run costs no more: 10M$")
+      .optional<&RunQuestion::price>("name in the catalog's prices, or 2.95 $/h")
+      .optional<&RunQuestion::pue>("power of the site over that of the accelerators")
+      .optional<&RunQuestion::carbon>("grams of CO2 a kWh")
+      .optional<&RunQuestion::runs>("to simulate")
+      .optional<&RunQuestion::seed>("of the random numbers")
+      .optional<&RunQuestion::step_at>("how long every step takes")
+      .optional<&RunQuestion::step>("how the time of a step varies");
 }
 
 namespace {

@@ -36,7 +36,7 @@ struct EvaluationPauses {
   Seconds time;
   bool operator==(const EvaluationPauses&) const = default;
 };
-const Fields<EvaluationPauses>& fields_of(const EvaluationPauses*);
+Fields<EvaluationPauses> fields_of(const EvaluationPauses*);
 
 // A stretch of steps; what it does not state is as in the rest of the specification. All but the
 // last state one of tokens, steps and share.
@@ -50,7 +50,7 @@ struct RunPhase {
   std::string plan;  // settings over those of the plan: "cp=16,dp=8"
   bool operator==(const RunPhase&) const = default;
 };
-const Fields<RunPhase>& fields_of(const RunPhase*);
+Fields<RunPhase> fields_of(const RunPhase*);
 
 // Sequences of the first batch and of each increment, and the tokens until the whole batch.
 struct BatchRamp {
@@ -59,20 +59,20 @@ struct BatchRamp {
   std::string over;
   bool operator==(const BatchRamp&) const = default;
 };
-const Fields<BatchRamp>& fields_of(const BatchRamp*);
+Fields<BatchRamp> fields_of(const BatchRamp*);
 
 struct PlannedQuestion {
   std::optional<Seconds> every;  // empty: as often as in the run of the failure rates
   TimeLaw time;
   bool operator==(const PlannedQuestion&) const = default;
 };
-const Fields<PlannedQuestion>& fields_of(const PlannedQuestion*);
+Fields<PlannedQuestion> fields_of(const PlannedQuestion*);
 
 struct ElasticQuestion {
   double least = 1;  // of the data-parallel replicas
   bool operator==(const ElasticQuestion&) const = default;
 };
-const Fields<ElasticQuestion>& fields_of(const ElasticQuestion*);
+Fields<ElasticQuestion> fields_of(const ElasticQuestion*);
 // How long every step of a run takes: as predicted, or what its distribution says of steps on
 // machines that differ.
 enum class StepOfRun { predicted, mean, p95 };
@@ -108,7 +108,7 @@ struct RunQuestion {
   StepQuestion step;  // how its time varies
   bool operator==(const RunQuestion&) const = default;
 };
-const Fields<RunQuestion>& fields_of(const RunQuestion*);
+Fields<RunQuestion> fields_of(const RunQuestion*);
 
 inline constexpr std::int64_t kMostPhases = 100;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000;

@@ -50,48 +50,42 @@ Result<T> load(const Catalog& catalog, std::string_view kind, std::string_view n
 
 }  // namespace
 
-const Fields<LossTerm>& fields_of(const LossTerm*) {
-  static const Fields<LossTerm> table = Fields<LossTerm>("term of a loss")
-                                            .required<&LossTerm::coefficient>("nats a token")
-                                            .required<&LossTerm::exponent>("how fast it falls");
-  return table;
+Fields<LossTerm> fields_of(const LossTerm*) {
+  return Fields<LossTerm>("term of a loss")
+      .required<&LossTerm::coefficient>("nats a token")
+      .required<&LossTerm::exponent>("how fast it falls");
 }
 
-const Fields<FittedRange>& fields_of(const FittedRange*) {
-  static const Fields<FittedRange> table = Fields<FittedRange>("range of a fit")
-                                               .required<&FittedRange::least>("of the runs")
-                                               .required<&FittedRange::most>("of the runs");
-  return table;
+Fields<FittedRange> fields_of(const FittedRange*) {
+  return Fields<FittedRange>("range of a fit")
+      .required<&FittedRange::least>("of the runs")
+      .required<&FittedRange::most>("of the runs");
 }
 
-const Fields<ScalingLaw>& fields_of(const ScalingLaw*) {
-  static const Fields<ScalingLaw> table =
-      Fields<ScalingLaw>("scaling law")
-          .required<&ScalingLaw::name>("identifier")
-          .required<&ScalingLaw::title>("whose runs it was fitted to")
-          .required<&ScalingLaw::irreducible>("what no model goes below")
-          .required<&ScalingLaw::parameters>("what more parameters reduce")
-          .required<&ScalingLaw::tokens>("what more tokens reduce")
-          .optional<&ScalingLaw::power>("of the sum of the three")
-          .optional<&ScalingLaw::counts>("which parameters")
-          .required<&ScalingLaw::critical_batch>("name in the catalog's critical batches")
-          .required<&ScalingLaw::trained_parameters>("of the runs")
-          .required<&ScalingLaw::trained_tokens>("of the runs")
-          .required<&ScalingLaw::provenance>("where the constants come from");
-  return table;
+Fields<ScalingLaw> fields_of(const ScalingLaw*) {
+  return Fields<ScalingLaw>("scaling law")
+      .required<&ScalingLaw::name>("identifier")
+      .required<&ScalingLaw::title>("whose runs it was fitted to")
+      .required<&ScalingLaw::irreducible>("what no model goes below")
+      .required<&ScalingLaw::parameters>("what more parameters reduce")
+      .required<&ScalingLaw::tokens>("what more tokens reduce")
+      .optional<&ScalingLaw::power>("of the sum of the three")
+      .optional<&ScalingLaw::counts>("which parameters")
+      .required<&ScalingLaw::critical_batch>("name in the catalog's critical batches")
+      .required<&ScalingLaw::trained_parameters>("of the runs")
+      .required<&ScalingLaw::trained_tokens>("of the runs")
+      .required<&ScalingLaw::provenance>("where the constants come from");
 }
 
-const Fields<CriticalBatch>& fields_of(const CriticalBatch*) {
-  static const Fields<CriticalBatch> table =
-      Fields<CriticalBatch>("critical batch")
-          .required<&CriticalBatch::name>("identifier")
-          .required<&CriticalBatch::title>("what makes it critical")
-          .required<&CriticalBatch::tokens>("of the batch, before the powers")
-          .optional<&CriticalBatch::tokens_exponent>("of the tokens of the run")
-          .optional<&CriticalBatch::loss_exponent>("of the loss, by which it is divided")
-          .required<&CriticalBatch::extra>("share of tokens more than with tiny batches")
-          .required<&CriticalBatch::provenance>("where the constants come from");
-  return table;
+Fields<CriticalBatch> fields_of(const CriticalBatch*) {
+  return Fields<CriticalBatch>("critical batch")
+      .required<&CriticalBatch::name>("identifier")
+      .required<&CriticalBatch::title>("what makes it critical")
+      .required<&CriticalBatch::tokens>("of the batch, before the powers")
+      .optional<&CriticalBatch::tokens_exponent>("of the tokens of the run")
+      .optional<&CriticalBatch::loss_exponent>("of the loss, by which it is divided")
+      .required<&CriticalBatch::extra>("share of tokens more than with tiny batches")
+      .required<&CriticalBatch::provenance>("where the constants come from");
 }
 
 double CriticalBatch::at(double trained_tokens, double loss) const {

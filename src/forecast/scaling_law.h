@@ -41,14 +41,14 @@ struct LossTerm {
   double exponent = 0;
   bool operator==(const LossTerm&) const = default;
 };
-const Fields<LossTerm>& fields_of(const LossTerm*);
+Fields<LossTerm> fields_of(const LossTerm*);
 
 struct FittedRange {
   double least = 0;
   double most = 0;
   bool operator==(const FittedRange&) const = default;
 };
-const Fields<FittedRange>& fields_of(const FittedRange*);
+Fields<FittedRange> fields_of(const FittedRange*);
 
 enum class CountedParameters { all, without_embeddings };
 
@@ -67,7 +67,7 @@ struct CriticalBatch {
   // Of the tokens, beyond the critical batch; 0 up to there.
   [[nodiscard]] double extra_share(double batch, double critical) const;
 };
-const Fields<CriticalBatch>& fields_of(const CriticalBatch*);
+Fields<CriticalBatch> fields_of(const CriticalBatch*);
 
 // A size and what it is trained on.
 struct Allocation {
@@ -104,7 +104,7 @@ struct ScalingLaw {
   [[nodiscard]] bool covers(const Allocation& allocation) const;
   [[nodiscard]] std::string extrapolated() const;
 };
-const Fields<ScalingLaw>& fields_of(const ScalingLaw*);
+Fields<ScalingLaw> fields_of(const ScalingLaw*);
 
 inline constexpr std::string_view kUsualLaw = "chinchilla-replicated";
 

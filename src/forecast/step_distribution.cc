@@ -213,18 +213,16 @@ std::vector<std::string> assumptions_of(const StepDistribution& d) {
 
 }  // namespace
 
-const Fields<StepQuestion>& fields_of(const StepQuestion*) {
-  static const Fields<StepQuestion> table =
-      Fields<StepQuestion>("distribution of a step")
-          .optional<&StepQuestion::variability>("name in the catalog's variability, or a file")
-          .optional<&StepQuestion::spread>("settings over it: products.spatial=0.03")
-          .optional<&StepQuestion::slow>("nodes that are slower than the others")
-          .optional<&StepQuestion::slow_node>(
-              "time of the node whose best stage is looked for, over that of others")
-          .optional<&StepQuestion::exceeds>("how likely a step takes longer")
-          .optional<&StepQuestion::samples>("to draw")
-          .optional<&StepQuestion::seed>("of the random numbers");
-  return table;
+Fields<StepQuestion> fields_of(const StepQuestion*) {
+  return Fields<StepQuestion>("distribution of a step")
+      .optional<&StepQuestion::variability>("name in the catalog's variability, or a file")
+      .optional<&StepQuestion::spread>("settings over it: products.spatial=0.03")
+      .optional<&StepQuestion::slow>("nodes that are slower than the others")
+      .optional<&StepQuestion::slow_node>(
+          "time of the node whose best stage is looked for, over that of others")
+      .optional<&StepQuestion::exceeds>("how likely a step takes longer")
+      .optional<&StepQuestion::samples>("to draw")
+      .optional<&StepQuestion::seed>("of the random numbers");
 }
 
 Result<Variability> variability_of(const StepQuestion& question, const Catalog& catalog) {

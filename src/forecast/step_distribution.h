@@ -44,7 +44,7 @@ struct StepQuestion {
   std::uint64_t seed = 1;
   bool operator==(const StepQuestion&) const = default;
 };
-const Fields<StepQuestion>& fields_of(const StepQuestion*);
+Fields<StepQuestion> fields_of(const StepQuestion*);
 
 inline constexpr std::int64_t kMostSamples = 1'000'000;
 

@@ -457,13 +457,11 @@ class StepSampler {
 
 }  // namespace
 
-const Fields<SlowNodes>& fields_of(const SlowNodes*) {
-  static const Fields<SlowNodes> table =
-      Fields<SlowNodes>("slow node")
-          .required<&SlowNodes::stage>("pipeline stage, from 0")
-          .optional<&SlowNodes::nodes>("how many, in the first replicas of the stage")
-          .optional<&SlowNodes::time>("of their kernels, over that of other nodes");
-  return table;
+Fields<SlowNodes> fields_of(const SlowNodes*) {
+  return Fields<SlowNodes>("slow node")
+      .required<&SlowNodes::stage>("pipeline stage, from 0")
+      .optional<&SlowNodes::nodes>("how many, in the first replicas of the stage")
+      .optional<&SlowNodes::time>("of their kernels, over that of other nodes");
 }
 
 VaryingStep::VaryingStep(const PredictedStep& step)

@@ -50,7 +50,7 @@ struct SlowNodes {
   double time = 1.2;  // of their kernels, over that of others
   bool operator==(const SlowNodes&) const = default;
 };
-const Fields<SlowNodes>& fields_of(const SlowNodes*);
+Fields<SlowNodes> fields_of(const SlowNodes*);
 
 inline constexpr std::size_t kCandidates = 2;
 inline constexpr std::size_t kSlowest = 4;

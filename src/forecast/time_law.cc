@@ -86,19 +86,17 @@ Result<void> stated(const TimeLaw& law, bool wanted, bool given, std::string_vie
 
 }  // namespace
 
-const Fields<TimeLaw>& fields_of(const TimeLaw*) {
-  static const Fields<TimeLaw> table =
-      Fields<TimeLaw>("distribution of a time")
-          .optional<&TimeLaw::law>("form of the distribution")
-          .optional<&TimeLaw::mean>("of exactly, exponential, weibull, normal and gamma")
-          .optional<&TimeLaw::shape>("of weibull and gamma; of weibull, below 1 events cluster")
-          .optional<&TimeLaw::median>("of log_normal")
-          .optional<&TimeLaw::spread>("of log_normal: standard deviation of the logarithm")
-          .optional<&TimeLaw::deviation>("of normal: standard deviation")
-          .optional<&TimeLaw::least>("of uniform")
-          .optional<&TimeLaw::most>("of uniform")
-          .optional<&TimeLaw::samples>("of sampled: times, all alike");
-  return table;
+Fields<TimeLaw> fields_of(const TimeLaw*) {
+  return Fields<TimeLaw>("distribution of a time")
+      .optional<&TimeLaw::law>("form of the distribution")
+      .optional<&TimeLaw::mean>("of exactly, exponential, weibull, normal and gamma")
+      .optional<&TimeLaw::shape>("of weibull and gamma; of weibull, below 1 events cluster")
+      .optional<&TimeLaw::median>("of log_normal")
+      .optional<&TimeLaw::spread>("of log_normal: standard deviation of the logarithm")
+      .optional<&TimeLaw::deviation>("of normal: standard deviation")
+      .optional<&TimeLaw::least>("of uniform")
+      .optional<&TimeLaw::most>("of uniform")
+      .optional<&TimeLaw::samples>("of sampled: times, all alike");
 }
 
 Result<void> check(const TimeLaw& law) {

@@ -42,7 +42,7 @@ struct TimeLaw {
   std::vector<Seconds> samples = {};  // sampled
   bool operator==(const TimeLaw&) const = default;
 };
-const Fields<TimeLaw>& fields_of(const TimeLaw*);
+Fields<TimeLaw> fields_of(const TimeLaw*);
 
 // Errors: a field that the form lacks or does not have; negative times or spreads, a shape that is
 // not above 0, a sample without times.

@@ -42,45 +42,38 @@ std::array<NamedNumber, 9> numbers_of(Variability& v) {
 
 }  // namespace
 
-const Fields<KernelSpread>& fields_of(const KernelSpread*) {
-  static const Fields<KernelSpread> table =
-      Fields<KernelSpread>("spread of kernels")
-          .required<&KernelSpread::spatial>(
-              "coefficient of variation from one accelerator to another")
-          .required<&KernelSpread::temporal>(
-              "coefficient of variation of one accelerator, from pass to pass")
-          .optional<&KernelSpread::spatial_law>("form of the spatial spread (default: log-normal)")
-          .optional<&KernelSpread::temporal_law>("form of the temporal spread (default: normal)");
-  return table;
+Fields<KernelSpread> fields_of(const KernelSpread*) {
+  return Fields<KernelSpread>("spread of kernels")
+      .required<&KernelSpread::spatial>("coefficient of variation from one accelerator to another")
+      .required<&KernelSpread::temporal>(
+          "coefficient of variation of one accelerator, from pass to pass")
+      .optional<&KernelSpread::spatial_law>("form of the spatial spread (default: log-normal)")
+      .optional<&KernelSpread::temporal_law>("form of the temporal spread (default: normal)");
 }
 
-const Fields<CommunicationSpread>& fields_of(const CommunicationSpread*) {
-  static const Fields<CommunicationSpread> table =
-      Fields<CommunicationSpread>("spread of communication")
-          .required<&CommunicationSpread::within_node>(
-              "coefficient of variation in groups that stay within a node")
-          .required<&CommunicationSpread::between_nodes>(
-              "coefficient of variation in groups that do not")
-          .required<&CommunicationSpread::correlation>(
-              "share of the variance that all communication of a step has in common")
-          .optional<&CommunicationSpread::within_node_law>(
-              "form of the spread within a node (default: log-normal)")
-          .optional<&CommunicationSpread::between_nodes_law>(
-              "form of the spread between nodes (default: log-normal)");
-  return table;
+Fields<CommunicationSpread> fields_of(const CommunicationSpread*) {
+  return Fields<CommunicationSpread>("spread of communication")
+      .required<&CommunicationSpread::within_node>(
+          "coefficient of variation in groups that stay within a node")
+      .required<&CommunicationSpread::between_nodes>(
+          "coefficient of variation in groups that do not")
+      .required<&CommunicationSpread::correlation>(
+          "share of the variance that all communication of a step has in common")
+      .optional<&CommunicationSpread::within_node_law>(
+          "form of the spread within a node (default: log-normal)")
+      .optional<&CommunicationSpread::between_nodes_law>(
+          "form of the spread between nodes (default: log-normal)");
 }
 
-const Fields<Variability>& fields_of(const Variability*) {
-  static const Fields<Variability> table =
-      Fields<Variability>("variability")
-          .required<&Variability::name>("identifier")
-          .required<&Variability::title>("which machines")
-          .required<&Variability::products>("matrix products")
-          .required<&Variability::attention>("attention kernels")
-          .required<&Variability::memory_bound>("all other kernels")
-          .required<&Variability::communication>("collectives and transfers")
-          .required<&Variability::provenance>("where the figures come from");
-  return table;
+Fields<Variability> fields_of(const Variability*) {
+  return Fields<Variability>("variability")
+      .required<&Variability::name>("identifier")
+      .required<&Variability::title>("which machines")
+      .required<&Variability::products>("matrix products")
+      .required<&Variability::attention>("attention kernels")
+      .required<&Variability::memory_bound>("all other kernels")
+      .required<&Variability::communication>("collectives and transfers")
+      .required<&Variability::provenance>("where the figures come from");
 }
 
 const KernelSpread& Variability::of(VaryingWork kind) const {

@@ -38,7 +38,7 @@ struct KernelSpread {
   std::optional<TimeLaw> spatial_law = {}, temporal_law = {};
   bool operator==(const KernelSpread&) const = default;
 };
-const Fields<KernelSpread>& fields_of(const KernelSpread*);
+Fields<KernelSpread> fields_of(const KernelSpread*);
 
 // Groups that stay within a node, and groups that do not.
 struct CommunicationSpread {
@@ -48,7 +48,7 @@ struct CommunicationSpread {
   std::optional<TimeLaw> within_node_law = {}, between_nodes_law = {};
   bool operator==(const CommunicationSpread&) const = default;
 };
-const Fields<CommunicationSpread>& fields_of(const CommunicationSpread*);
+Fields<CommunicationSpread> fields_of(const CommunicationSpread*);
 
 struct Variability {
   std::string name;
@@ -61,7 +61,7 @@ struct Variability {
   // Of a kind that computes.
   [[nodiscard]] const KernelSpread& of(VaryingWork kind) const;
 };
-const Fields<Variability>& fields_of(const Variability*);
+Fields<Variability> fields_of(const Variability*);
 
 // Errors: laws that do not vary; spreads below 0 or above what the forms describe, a correlation outside [0, 1], NaN.
 Result<void> check(const Variability& variability);

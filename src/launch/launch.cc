@@ -62,7 +62,7 @@ Value subtree(const LaunchSettings& settings, std::string_view path,
 
 template <Described T>
 Value subtree_of(const LaunchSettings& settings, std::string_view path) {
-  return subtree(settings, path, fields_of(static_cast<const T*>(nullptr)).description());
+  return subtree(settings, path, field_table<T>().description());
 }
 
 // The same shape, whatever the names, sources and lengths.
@@ -155,7 +155,7 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
   ORRERY_TRY(architecture, read_model_of());
   architecture.name = "imported";
   ORRERY_RETURN_IF_ERROR(build_model(architecture));
-  Value value = fields_of(&architecture).write(architecture);
+  Value value = non_default_fields(architecture);
   return FoundModel{architecture.name, std::move(value)};
 }
 
@@ -273,11 +273,11 @@ LaunchSettings settings_of(const Scenario& scenario, const Plan& plan, const Cat
       if (leaf.given) out[path + "." + leaf.key] = leaf.value;
     }
   };
-  add("plan", fields_of(&plan).write_all(plan));
-  add("training", fields_of(&scenario.training).write_all(scenario.training));
+  add("plan", all_fields(plan));
+  add("training", all_fields(scenario.training));
   if (const Architecture* a = architecture_of(scenario.model)) {
     const Architecture whole = completed(*a);
-    add("model", fields_of(a).write_all(whole));
+    add("model", all_fields(whole));
     for (const char* width : {"model.sliding_window", "model.moe.num_shared_experts"}) {
       if (out.contains(width) && out[width] == "0") out.erase(width);
     }
@@ -329,10 +329,10 @@ template <Described T>
 void differing(const std::string& path, const T& wanted, const T& got,
                std::vector<std::string>& out) {
   LaunchSettings other;
-  for (const LaunchFlag& leaf : leaves(fields_of(&got).write_all(got), "")) {
+  for (const LaunchFlag& leaf : leaves(all_fields(got), "")) {
     other[leaf.key] = leaf.value;
   }
-  for (const LaunchFlag& leaf : leaves(fields_of(&wanted).write_all(wanted), "")) {
+  for (const LaunchFlag& leaf : leaves(all_fields(wanted), "")) {
     const auto found = other.find(leaf.key);
     if (found == other.end() || found->second != leaf.value) {
       out.push_back(path + "." + leaf.key + " = " + (leaf.value.empty() ? "none" : leaf.value));

@@ -25,57 +25,49 @@ Value Codec<LaunchPatterns>::write(const LaunchPatterns& p) {
   return out;
 }
 
-const Fields<LaunchForm>& fields_of(const LaunchForm*) {
-  static const Fields<LaunchForm> kTable =
-      Fields<LaunchForm>("form")
-          .optional<&LaunchForm::when>("fields that the specification must have")
-          .optional<&LaunchForm::flags>("flags and their patterns")
-          .optional<&LaunchForm::means>("fields and their patterns")
-          .optional<&LaunchForm::import>("read, but not written")
-          .optional<&LaunchForm::unsaid>("what the form cannot say: a sentence for the reader");
-  return kTable;
+Fields<LaunchForm> fields_of(const LaunchForm*) {
+  return Fields<LaunchForm>("form")
+      .optional<&LaunchForm::when>("fields that the specification must have")
+      .optional<&LaunchForm::flags>("flags and their patterns")
+      .optional<&LaunchForm::means>("fields and their patterns")
+      .optional<&LaunchForm::import>("read, but not written")
+      .optional<&LaunchForm::unsaid>("what the form cannot say: a sentence for the reader");
 }
 
-const Fields<LaunchRule>& fields_of(const LaunchRule*) {
-  static const Fields<LaunchRule> kTable =
-      Fields<LaunchRule>("rule")
-          .optional<&LaunchRule::flag>("one flag")
-          .optional<&LaunchRule::field>("for one field")
-          .optional<&LaunchRule::words>("values of the flag and those of the field")
-          .optional<&LaunchRule::absent>("value of the field without the flag")
-          .optional<&LaunchRule::forms>("in place of the above");
-  return kTable;
+Fields<LaunchRule> fields_of(const LaunchRule*) {
+  return Fields<LaunchRule>("rule")
+      .optional<&LaunchRule::flag>("one flag")
+      .optional<&LaunchRule::field>("for one field")
+      .optional<&LaunchRule::words>("values of the flag and those of the field")
+      .optional<&LaunchRule::absent>("value of the field without the flag")
+      .optional<&LaunchRule::forms>("in place of the above");
 }
 
-const Fields<IrrelevantFlags>& fields_of(const IrrelevantFlags*) {
-  static const Fields<IrrelevantFlags> kTable =
-      Fields<IrrelevantFlags>("irrelevant flags")
-          .required<&IrrelevantFlags::flags>("names; '*' at an end stands for any text")
-          .required<&IrrelevantFlags::why>("why they do not matter");
-  return kTable;
+Fields<IrrelevantFlags> fields_of(const IrrelevantFlags*) {
+  return Fields<IrrelevantFlags>("irrelevant flags")
+      .required<&IrrelevantFlags::flags>("names; '*' at an end stands for any text")
+      .required<&IrrelevantFlags::why>("why they do not matter");
 }
 
-const Fields<LaunchTable>& fields_of(const LaunchTable*) {
+Fields<LaunchTable> fields_of(const LaunchTable*) {
   using T = LaunchTable;
-  static const Fields<T> kTable =
-      Fields<T>("launch table")
-          .required<&T::name>("of the framework")
-          .required<&T::title>("what it is called")
-          .required<&T::releases>("that its flags were read in")
-          .required<&T::syntaxes>("of its files; the first is written")
-          .optional<&T::last_key>("only the last part of a key counts")
-          .required<&T::software>("profile of its runs")
-          .optional<&T::script>("that a written shell script starts")
-          .optional<&T::launcher>("flags of the launcher")
-          .optional<&T::lists>("flags whose value is a list")
-          .optional<&T::placeholder>("a value that stands for one that another file states")
-          .optional<&T::renamed>("names of other releases")
-          .optional<&T::assumed>("fields that neither the file nor the catalog says")
-          .optional<&T::defaults>("of flags that no rule has")
-          .required<&T::rules>("what its flags mean")
-          .required<&T::irrelevant>("flags that change neither time nor memory")
-          .required<&T::provenance>("where the facts come from");
-  return kTable;
+  return Fields<T>("launch table")
+      .required<&T::name>("of the framework")
+      .required<&T::title>("what it is called")
+      .required<&T::releases>("that its flags were read in")
+      .required<&T::syntaxes>("of its files; the first is written")
+      .optional<&T::last_key>("only the last part of a key counts")
+      .required<&T::software>("profile of its runs")
+      .optional<&T::script>("that a written shell script starts")
+      .optional<&T::launcher>("flags of the launcher")
+      .optional<&T::lists>("flags whose value is a list")
+      .optional<&T::placeholder>("a value that stands for one that another file states")
+      .optional<&T::renamed>("names of other releases")
+      .optional<&T::assumed>("fields that neither the file nor the catalog says")
+      .optional<&T::defaults>("of flags that no rule has")
+      .required<&T::rules>("what its flags mean")
+      .required<&T::irrelevant>("flags that change neither time nor memory")
+      .required<&T::provenance>("where the facts come from");
 }
 
 namespace {

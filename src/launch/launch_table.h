@@ -59,7 +59,7 @@ struct LaunchForm {
   std::string unsaid;  // a form with it is not written either
   bool operator==(const LaunchForm&) const = default;
 };
-const Fields<LaunchForm>& fields_of(const LaunchForm*);
+Fields<LaunchForm> fields_of(const LaunchForm*);
 
 // Either `forms`, or one flag for one field: its value, or a word for each value of the field;
 // `absent` is the field's value where the flag is not given.
@@ -71,7 +71,7 @@ struct LaunchRule {
   std::vector<LaunchForm> forms;
   bool operator==(const LaunchRule&) const = default;
 };
-const Fields<LaunchRule>& fields_of(const LaunchRule*);
+Fields<LaunchRule> fields_of(const LaunchRule*);
 
 // Flags that neither time nor memory of a step depends on, as far as Orrery models them.
 struct IrrelevantFlags {
@@ -79,7 +79,7 @@ struct IrrelevantFlags {
   std::string why;
   bool operator==(const IrrelevantFlags&) const = default;
 };
-const Fields<IrrelevantFlags>& fields_of(const IrrelevantFlags*);
+Fields<IrrelevantFlags> fields_of(const IrrelevantFlags*);
 
 struct LaunchTable {
   std::string name;
@@ -99,7 +99,7 @@ struct LaunchTable {
   std::vector<IrrelevantFlags> irrelevant;
   Provenance provenance;
 };
-const Fields<LaunchTable>& fields_of(const LaunchTable*);
+Fields<LaunchTable> fields_of(const LaunchTable*);
 
 // Errors: fields as above; a pattern that cannot be read.
 Result<LaunchTable> read_launch_table(const Document& document);

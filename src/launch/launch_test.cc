@@ -31,9 +31,9 @@ std::set<std::string> fields_of_specifications() {
       if (f.shape.kind == ValueShape::Kind::map) self(self, path + "." + f.key, f.shape.map());
     }
   };
-  add(add, "plan", fields_of(static_cast<const Plan*>(nullptr)).description());
-  add(add, "training", fields_of(static_cast<const Training*>(nullptr)).description());
-  add(add, "model", fields_of(static_cast<const Architecture*>(nullptr)).description());
+  add(add, "plan", field_table<Plan>().description());
+  add(add, "training", field_table<Training>().description());
+  add(add, "model", field_table<Architecture>().description());
   return out;
 }
 

@@ -122,73 +122,66 @@ T read_embedded(const Value& value) {
 
 }  // namespace
 
-const Fields<BlockConvention>& fields_of(const BlockConvention*) {
+Fields<BlockConvention> fields_of(const BlockConvention*) {
   using B = BlockConvention;
-  static const Fields<B> kTable = Fields<B>("blocks")
-                                      .optional<&B::family>("name of the architecture")
-                                      .optional<&B::words>("said with the row")
-                                      .optional<&B::norm>("kind of norm")
-                                      .optional<&B::position_encoding>("of tokens")
-                                      .optional<&B::linear_bias>("biases on all products")
-                                      .optional<&B::tie_embeddings>("unless the row says no");
-  return kTable;
+  return Fields<B>("blocks")
+      .optional<&B::family>("name of the architecture")
+      .optional<&B::words>("said with the row")
+      .optional<&B::norm>("kind of norm")
+      .optional<&B::position_encoding>("of tokens")
+      .optional<&B::linear_bias>("biases on all products")
+      .optional<&B::tie_embeddings>("unless the row says no");
 }
 
-const Fields<RunConvention>& fields_of(const RunConvention*) {
+Fields<RunConvention> fields_of(const RunConvention*) {
   using C = RunConvention;
-  static const Fields<C> kTable =
-      Fields<C>("convention")
-          .optional<&C::framework>("entry of frameworks.yaml")
-          .optional<&C::software>("entry of catalog/software")
-          .optional<&C::dropout>("dropout is on")
-          .optional<&C::cross_entropy>("kernels of the loss, fused or eager")
-          .optional<&C::router>("kernels of the router, fused or eager")
-          .optional<&C::launches>("how kernels are launched")
-          .optional<&C::fp8_scaling>("what scales operands of fp8 products")
-          .optional<&C::zero>("ZeRO stage")
-          .optional<&C::sequence_parallel>("wherever tp > 1")
-          .optional<&C::link>("network of a node, as text")
-          .optional<&C::fabric>("entry of catalog/fabrics")
-          .optional<&C::overlap>("which transfers run beside computation")
-          .optional<&C::overlap_source>("where that is known from")
-          .optional<&C::context_parallel>("how keys and values travel")
-          .optional<&C::selective>("what selective recomputation means")
-          .optional<&C::flash>("attention kernel of \"flash\" and of an empty cell")
-          .optional<&C::transformer_engine>("attention kernel of that library")
-          .optional<&C::vocab_multiple>("padding of the vocabulary, over tp")
-          .optional<&C::vocab>("vocabulary where no row states it")
-          .optional<&C::shard_group>("accelerators that share one sharded copy")
-          .optional<&C::gradients>("format of gradients, or as_weights")
-          .optional<&C::stage_layers>("how layers lie on stages")
-          .optional<&C::chunks>("virtual stages of a device where none are stated")
-          .optional<&C::blocks>("what blocks have besides their dimensions")
-          .optional<&C::dispatch>("how tokens travel to experts")
-          .optional<&C::packed>("fine-tuning fills its sequences")
-          .optional<&C::document_tokens>("of a document in a packed sequence")
-          .optional<&C::adapter_rank>("rank of adapters")
-          .optional<&C::fit_weight>("weight of a row in a fit of steps")
-          .optional<&C::judged_apart>("left out of the errors over all sources")
-          .optional<&C::assume>("sentences said with the row");
-  return kTable;
+  return Fields<C>("convention")
+      .optional<&C::framework>("entry of frameworks.yaml")
+      .optional<&C::software>("entry of catalog/software")
+      .optional<&C::dropout>("dropout is on")
+      .optional<&C::cross_entropy>("kernels of the loss, fused or eager")
+      .optional<&C::router>("kernels of the router, fused or eager")
+      .optional<&C::launches>("how kernels are launched")
+      .optional<&C::fp8_scaling>("what scales operands of fp8 products")
+      .optional<&C::zero>("ZeRO stage")
+      .optional<&C::sequence_parallel>("wherever tp > 1")
+      .optional<&C::link>("network of a node, as text")
+      .optional<&C::fabric>("entry of catalog/fabrics")
+      .optional<&C::overlap>("which transfers run beside computation")
+      .optional<&C::overlap_source>("where that is known from")
+      .optional<&C::context_parallel>("how keys and values travel")
+      .optional<&C::selective>("what selective recomputation means")
+      .optional<&C::flash>("attention kernel of \"flash\" and of an empty cell")
+      .optional<&C::transformer_engine>("attention kernel of that library")
+      .optional<&C::vocab_multiple>("padding of the vocabulary, over tp")
+      .optional<&C::vocab>("vocabulary where no row states it")
+      .optional<&C::shard_group>("accelerators that share one sharded copy")
+      .optional<&C::gradients>("format of gradients, or as_weights")
+      .optional<&C::stage_layers>("how layers lie on stages")
+      .optional<&C::chunks>("virtual stages of a device where none are stated")
+      .optional<&C::blocks>("what blocks have besides their dimensions")
+      .optional<&C::dispatch>("how tokens travel to experts")
+      .optional<&C::packed>("fine-tuning fills its sequences")
+      .optional<&C::document_tokens>("of a document in a packed sequence")
+      .optional<&C::adapter_rank>("rank of adapters")
+      .optional<&C::fit_weight>("weight of a row in a fit of steps")
+      .optional<&C::judged_apart>("left out of the errors over all sources")
+      .optional<&C::assume>("sentences said with the row");
 }
 
-const Fields<NetworkName>& fields_of(const NetworkName*) {
-  static const Fields<NetworkName> kTable =
-      Fields<NetworkName>("network")
-          .required<&NetworkName::says>("words in lower case")
-          .required<&NetworkName::fabric>("entry of catalog/fabrics")
-          .optional<&NetworkName::card>("rate of one card that the name implies")
-          .optional<&NetworkName::link>("rate of one link");
-  return kTable;
+Fields<NetworkName> fields_of(const NetworkName*) {
+  return Fields<NetworkName>("network")
+      .required<&NetworkName::says>("words in lower case")
+      .required<&NetworkName::fabric>("entry of catalog/fabrics")
+      .optional<&NetworkName::card>("rate of one card that the name implies")
+      .optional<&NetworkName::link>("rate of one link");
 }
 
-const Fields<SourceFigure>& fields_of(const SourceFigure*) {
-  static const Fields<SourceFigure> kTable =
-      Fields<SourceFigure>("figure")
-          .required<&SourceFigure::figure>("which figure")
-          .required<&SourceFigure::source_id>("of which source")
-          .required<&SourceFigure::target>("what it is to reach");
-  return kTable;
+Fields<SourceFigure> fields_of(const SourceFigure*) {
+  return Fields<SourceFigure>("figure")
+      .required<&SourceFigure::figure>("which figure")
+      .required<&SourceFigure::source_id>("of which source")
+      .required<&SourceFigure::target>("what it is to reach");
 }
 
 std::string framework_of(const MeasuredRow& row) {

@@ -48,7 +48,7 @@ struct BlockConvention {
   bool tie_embeddings = false;  // unless the row says no
   bool operator==(const BlockConvention&) const = default;
 };
-const Fields<BlockConvention>& fields_of(const BlockConvention*);
+Fields<BlockConvention> fields_of(const BlockConvention*);
 
 struct RunConvention {
   std::string framework;                               // empty: none that is known
@@ -84,7 +84,7 @@ struct RunConvention {
   bool judged_apart = false;         // not in the errors over all sources
   std::vector<std::string> assume;   // said with the row
 };
-const Fields<RunConvention>& fields_of(const RunConvention*);
+Fields<RunConvention> fields_of(const RunConvention*);
 
 // The framework that the row's words name, in its release; empty if none.
 std::string framework_of(const MeasuredRow& row);
@@ -104,7 +104,7 @@ struct NetworkName {
   std::optional<BytesPerSecond> card;  // the name is meant only if a card has this rate
   std::optional<BytesPerSecond> link;  // of one link, where a text counts links without a rate
 };
-const Fields<NetworkName>& fields_of(const NetworkName*);
+Fields<NetworkName> fields_of(const NetworkName*);
 const std::vector<NetworkName>& network_names();
 
 // What the validation report remarks on single sources (sources.yaml), by the place where.
@@ -116,7 +116,7 @@ struct SourceFigure {
   std::string source_id;
   double target = 0;
 };
-const Fields<SourceFigure>& fields_of(const SourceFigure*);
+Fields<SourceFigure> fields_of(const SourceFigure*);
 const std::vector<SourceFigure>& source_figures();
 
 }  // namespace orrery

@@ -13,21 +13,17 @@
 
 namespace orrery {
 
-const Fields<DocumentLength>& fields_of(const DocumentLength*) {
-  static const Fields<DocumentLength> kTable =
-      Fields<DocumentLength>("document length")
-          .required<&DocumentLength::tokens>("tokens of a document")
-          .optional<&DocumentLength::count>("documents of that length, or their share");
-  return kTable;
+Fields<DocumentLength> fields_of(const DocumentLength*) {
+  return Fields<DocumentLength>("document length")
+      .required<&DocumentLength::tokens>("tokens of a document")
+      .optional<&DocumentLength::count>("documents of that length, or their share");
 }
 
-const Fields<Documents>& fields_of(const Documents*) {
-  static const Fields<Documents> kTable =
-      Fields<Documents>("documents")
-          .optional<&Documents::lengths>("how many documents have which length")
-          .optional<&Documents::file>("CSV with the columns tokens and, if it has one, count")
-          .optional<&Documents::packing>("how rows are filled with documents");
-  return kTable;
+Fields<Documents> fields_of(const Documents*) {
+  return Fields<Documents>("documents")
+      .optional<&Documents::lengths>("how many documents have which length")
+      .optional<&Documents::file>("CSV with the columns tokens and, if it has one, count")
+      .optional<&Documents::packing>("how rows are filled with documents");
 }
 
 Result<std::vector<DocumentLength>> read_document_lengths(std::string_view text, std::string name,

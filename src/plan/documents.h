@@ -30,7 +30,7 @@ struct DocumentLength {
   double count = 1;  // documents, or their share: only ratios matter
   bool operator==(const DocumentLength&) const = default;
 };
-const Fields<DocumentLength>& fields_of(const DocumentLength*);
+Fields<DocumentLength> fields_of(const DocumentLength*);
 
 struct Documents {
   std::vector<DocumentLength> lengths = {};  // empty: every row is one document
@@ -38,7 +38,7 @@ struct Documents {
   Packing packing = Packing::concatenated;
   bool operator==(const Documents&) const = default;
 };
-const Fields<Documents>& fields_of(const Documents*);
+Fields<Documents> fields_of(const Documents*);
 
 inline constexpr std::size_t kMaxDocumentLengths = 65'536;   // different ones
 inline constexpr std::int64_t kMaxDocument = 1'000'000'000;  // tokens

@@ -19,18 +19,16 @@ constexpr double kSteepest = 16;  // exponent of a power law
 
 }  // namespace
 
-const Fields<ExpertLoad>& fields_of(const ExpertLoad*) {
-  static const Fields<ExpertLoad> kTable =
-      Fields<ExpertLoad>("expert load")
-          .optional<&ExpertLoad::tokens>("tokens of each expert; only their ratios matter")
-          .optional<&ExpertLoad::file>("CSV with the columns expert and tokens")
-          .optional<&ExpertLoad::power_law>("exponent by which the popularity of experts falls")
-          .optional<&ExpertLoad::max_violation>(
-              "excess of the most popular expert over the mean, as a share of the mean")
-          .optional<&ExpertLoad::capacity_factor>(
-              "most tokens that an expert takes, as a multiple of the mean; 0: no limit")
-          .optional<&ExpertLoad::padded>("experts compute their whole capacity");
-  return kTable;
+Fields<ExpertLoad> fields_of(const ExpertLoad*) {
+  return Fields<ExpertLoad>("expert load")
+      .optional<&ExpertLoad::tokens>("tokens of each expert; only their ratios matter")
+      .optional<&ExpertLoad::file>("CSV with the columns expert and tokens")
+      .optional<&ExpertLoad::power_law>("exponent by which the popularity of experts falls")
+      .optional<&ExpertLoad::max_violation>(
+          "excess of the most popular expert over the mean, as a share of the mean")
+      .optional<&ExpertLoad::capacity_factor>(
+          "most tokens that an expert takes, as a multiple of the mean; 0: no limit")
+      .optional<&ExpertLoad::padded>("experts compute their whole capacity");
 }
 
 Result<std::vector<double>> read_expert_tokens(std::string_view text, std::string name) {

@@ -33,7 +33,7 @@ struct ExpertLoad {
   bool padded = false;
   bool operator==(const ExpertLoad&) const = default;
 };
-const Fields<ExpertLoad>& fields_of(const ExpertLoad*);
+Fields<ExpertLoad> fields_of(const ExpertLoad*);
 
 inline constexpr std::int64_t kMostExperts = 1 << 16;
 

@@ -9,137 +9,122 @@
 
 namespace orrery {
 
-const Fields<Overlap>& fields_of(const Overlap*) {
-  static const Fields<Overlap> kTable =
-      Fields<Overlap>("overlap")
-          .optional<&Overlap::gradient_reduction>(
-              "reduce gradient buckets beside the backward pass")
-          .optional<&Overlap::parameter_gather>("gather parameters beside the forward pass")
-          .optional<&Overlap::tensor_parallel>(
-              "cut products in tp pieces and pipeline them with their collective")
-          .optional<&Overlap::tensor_tiles>(
-              "reduce-scatters tile by tile beside the product that makes their input (T3)")
-          .optional<&Overlap::pipeline>("sends and receives do not block computing")
-          .optional<&Overlap::expert>("all-to-alls beside the shared expert")
-          .optional<&Overlap::expert_batches>(
-              "all-to-alls beside the other pass of another microbatch")
-          .optional<&Overlap::optimizer>(
-              "the optimizer step is validated afterwards and waits for no gradient norm")
-          .optional<&Overlap::outer>("copies that take local steps average beside them")
-          .optional<&Overlap::host_update>("the host updates a block as its gradients arrive");
-  return kTable;
+Fields<Overlap> fields_of(const Overlap*) {
+  return Fields<Overlap>("overlap")
+      .optional<&Overlap::gradient_reduction>("reduce gradient buckets beside the backward pass")
+      .optional<&Overlap::parameter_gather>("gather parameters beside the forward pass")
+      .optional<&Overlap::tensor_parallel>(
+          "cut products in tp pieces and pipeline them with their collective")
+      .optional<&Overlap::tensor_tiles>(
+          "reduce-scatters tile by tile beside the product that makes their input (T3)")
+      .optional<&Overlap::pipeline>("sends and receives do not block computing")
+      .optional<&Overlap::expert>("all-to-alls beside the shared expert")
+      .optional<&Overlap::expert_batches>("all-to-alls beside the other pass of another microbatch")
+      .optional<&Overlap::optimizer>(
+          "the optimizer step is validated afterwards and waits for no gradient norm")
+      .optional<&Overlap::outer>("copies that take local steps average beside them")
+      .optional<&Overlap::host_update>("the host updates a block as its gradients arrive");
 }
 
-const Fields<QuadraticRule>& fields_of(const QuadraticRule*) {
-  static const Fields<QuadraticRule> kTable =
-      Fields<QuadraticRule>("quadratic rule")
-          .optional<&QuadraticRule::alpha>("local steps = (alpha / learning rate)^2")
-          .optional<&QuadraticRule::learning_rate>("peak learning rate, which a cosine lowers to 0")
-          .optional<&QuadraticRule::steps>("steps of the whole run; 0: no rule");
-  return kTable;
+Fields<QuadraticRule> fields_of(const QuadraticRule*) {
+  return Fields<QuadraticRule>("quadratic rule")
+      .optional<&QuadraticRule::alpha>("local steps = (alpha / learning rate)^2")
+      .optional<&QuadraticRule::learning_rate>("peak learning rate, which a cosine lowers to 0")
+      .optional<&QuadraticRule::steps>("steps of the whole run; 0: no rule");
 }
 
-const Fields<Plan>& fields_of(const Plan*) {
-  static const Fields<Plan> kTable =
-      Fields<Plan>("plan")
-          .optional<&Plan::tp>("tensor-parallel degree")
-          .optional<&Plan::cp>("context-parallel degree")
-          .optional<&Plan::pp>("pipeline-parallel degree")
-          .optional<&Plan::dp>("data-parallel degree; 0: what the GPUs leave")
-          .optional<&Plan::ep>(
-              "expert-parallel degree, taken from tp*cp*dp; ranks that share tables")
-          .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
-          .optional<&Plan::dispatch>("how tokens travel to their experts")
-          .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
-          .optional<&Plan::expert_placement>("which experts a rank holds")
-          .optional<&Plan::expert_products>("how products of experts read the rows of their tokens")
-          .optional<&Plan::redundant_experts>("copies of popular experts beside all experts")
-          .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
-          .optional<&Plan::context_parallel>("how attention gets the whole sequence")
-          .optional<&Plan::ulysses>(
-              "of cp, the ranks that exchange heads; 0: all if all-to-all, else 1")
-          .optional<&Plan::context_balance>("which tokens of a row a context-parallel rank has")
-          .optional<&Plan::context_placement>(
-              "which context-parallel group is on neighbouring ranks")
-          .optional<&Plan::inner_ring>(
-              "ranks of an inner ring, where the ring is divided; 0: it is not")
-          .optional<&Plan::context_groups>("how many context-parallel ranks share a row")
-          .optional<&Plan::loss_tiles>("pieces of a rank's tokens that the loss works through")
-          .optional<&Plan::mlp_tiles>(
-              "pieces of a rank's tokens that the feed-forward part works through")
-          .optional<&Plan::schedule>("pipeline schedule")
-          .optional<&Plan::chunks>("virtual stages a microbatch crosses, over devices")
-          .optional<&Plan::group>(
-              "microbatches that pass a chunk together; 0: the schedule's default")
-          .optional<&Plan::layers>("layers of each virtual stage, in order")
-          .optional<&Plan::site_microbatches>(
-              "microbatches of a replica in each site, where sites differ")
-          .optional<&Plan::site_micro_batch>(
-              "sequences of a microbatch in each site, where sites differ")
-          .optional<&Plan::state_division>("how ranks of sites that differ share what ZeRO divides")
-          .optional<&Plan::micro_batch>("sequences of a microbatch")
-          .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
-          .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
-          .optional<&Plan::prefetch>(
-              "blocks whose weights are gathered ahead of the one that runs (ZeRO 3)")
-          .optional<&Plan::gradient_shard>(
-              "ranks that share gradients (ZeRO 2, 3); 0: those that share the optimizer's states")
-          .optional<&Plan::weight_shard>(
-              "ranks that share weights (ZeRO 3); 0: those that share the optimizer's states")
-          .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
-          .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
-          .optional<&Plan::offload_activations>("where activations wait for their backward")
-          .optional<&Plan::offload_share>(
-              "share of the optimizer's states that lies in host memory or on storage")
-          .optional<&Plan::update_stride>(
-              "the device updates one of every so many parts of the offloaded states; 0: none")
-          .optional<&Plan::gradients_in_place>(
-              "gradients take the place of the 16-bit weights they belong to")
-          .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
-          .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
-          .optional<&Plan::secondary_shard>(
-              "ranks that share a second copy of weights for the backward (ZeRO++); 0: none")
-          .optional<&Plan::local_steps>("steps after which copies of the model average (DiLoCo)")
-          .optional<&Plan::quadratic>(
-              "rule by which local steps increase as the learning rate falls")
-          .optional<&Plan::averaging>("the copies of the model that a copy averages with")
-          .optional<&Plan::gradient_code>("how gradients are coded when replicas exchange them")
-          .optional<&Plan::gradient_bucket_mib>(
-              "size of a gradient bucket in MiB; 0: one bucket per layer")
-          .optional<&Plan::halves>(
-              "how a microbatch is cut into two halves, of which one computes while the other "
-              "communicates")
-          .optional<&Plan::recompute>("activations computed again in the backward")
-          .optional<&Plan::recompute_modules>(
-              "with selective: parts of a layer; none stated: core_attn")
-          .optional<&Plan::recompute_layers>(
-              "layers of each virtual stage that are recomputed; 0: all")
-          .optional<&Plan::attention>("attention kernel")
-          .optional<&Plan::table_sharding>(
-              "how embedding tables are divided, where the model leaves the choice")
-          .optional<&Plan::towers>(
-              "groups of ranks that hold whole tables; 0: as the model has, or none")
-          .optional<&Plan::codec>("what vectors of tables are sent as between nodes")
-          .optional<&Plan::overlap>("what runs beside computing")
-          .optional<&Plan::placement>("mesh axes from the fastest network outwards");
-  return kTable;
+Fields<Plan> fields_of(const Plan*) {
+  return Fields<Plan>("plan")
+      .optional<&Plan::tp>("tensor-parallel degree")
+      .optional<&Plan::cp>("context-parallel degree")
+      .optional<&Plan::pp>("pipeline-parallel degree")
+      .optional<&Plan::dp>("data-parallel degree; 0: what the GPUs leave")
+      .optional<&Plan::ep>("expert-parallel degree, taken from tp*cp*dp; ranks that share tables")
+      .optional<&Plan::etp>("tensor-parallel degree inside an expert; 0: default")
+      .optional<&Plan::dispatch>("how tokens travel to their experts")
+      .optional<&Plan::dispatch_format>("in which tokens are sent to their experts")
+      .optional<&Plan::expert_placement>("which experts a rank holds")
+      .optional<&Plan::expert_products>("how products of experts read the rows of their tokens")
+      .optional<&Plan::redundant_experts>("copies of popular experts beside all experts")
+      .optional<&Plan::sequence_parallel>("shard the sequence over tp between products")
+      .optional<&Plan::context_parallel>("how attention gets the whole sequence")
+      .optional<&Plan::ulysses>(
+          "of cp, the ranks that exchange heads; 0: all if all-to-all, else 1")
+      .optional<&Plan::context_balance>("which tokens of a row a context-parallel rank has")
+      .optional<&Plan::context_placement>("which context-parallel group is on neighbouring ranks")
+      .optional<&Plan::inner_ring>(
+          "ranks of an inner ring, where the ring is divided; 0: it is not")
+      .optional<&Plan::context_groups>("how many context-parallel ranks share a row")
+      .optional<&Plan::loss_tiles>("pieces of a rank's tokens that the loss works through")
+      .optional<&Plan::mlp_tiles>(
+          "pieces of a rank's tokens that the feed-forward part works through")
+      .optional<&Plan::schedule>("pipeline schedule")
+      .optional<&Plan::chunks>("virtual stages a microbatch crosses, over devices")
+      .optional<&Plan::group>("microbatches that pass a chunk together; 0: the schedule's default")
+      .optional<&Plan::layers>("layers of each virtual stage, in order")
+      .optional<&Plan::site_microbatches>(
+          "microbatches of a replica in each site, where sites differ")
+      .optional<&Plan::site_micro_batch>(
+          "sequences of a microbatch in each site, where sites differ")
+      .optional<&Plan::state_division>("how ranks of sites that differ share what ZeRO divides")
+      .optional<&Plan::micro_batch>("sequences of a microbatch")
+      .optional<&Plan::zero>("ZeRO stage: 0, 1, 2 or 3 (FSDP)")
+      .optional<&Plan::shard_group>("ranks that share one sharded copy (HSDP); 0: all")
+      .optional<&Plan::prefetch>(
+          "blocks whose weights are gathered ahead of the one that runs (ZeRO 3)")
+      .optional<&Plan::gradient_shard>(
+          "ranks that share gradients (ZeRO 2, 3); 0: those that share the optimizer's states")
+      .optional<&Plan::weight_shard>(
+          "ranks that share weights (ZeRO 3); 0: those that share the optimizer's states")
+      .optional<&Plan::offload_optimizer>("where optimizer states lie and are updated")
+      .optional<&Plan::offload_parameters>("where shards of weights lie between their uses")
+      .optional<&Plan::offload_activations>("where activations wait for their backward")
+      .optional<&Plan::offload_share>(
+          "share of the optimizer's states that lies in host memory or on storage")
+      .optional<&Plan::update_stride>(
+          "the device updates one of every so many parts of the offloaded states; 0: none")
+      .optional<&Plan::gradients_in_place>(
+          "gradients take the place of the 16-bit weights they belong to")
+      .optional<&Plan::quantized_weights>("gather weights in 8 bits (ZeRO++)")
+      .optional<&Plan::quantized_gradients>("reduce gradients in 4 bits (ZeRO++)")
+      .optional<&Plan::secondary_shard>(
+          "ranks that share a second copy of weights for the backward (ZeRO++); 0: none")
+      .optional<&Plan::local_steps>("steps after which copies of the model average (DiLoCo)")
+      .optional<&Plan::quadratic>("rule by which local steps increase as the learning rate falls")
+      .optional<&Plan::averaging>("the copies of the model that a copy averages with")
+      .optional<&Plan::gradient_code>("how gradients are coded when replicas exchange them")
+      .optional<&Plan::gradient_bucket_mib>(
+          "size of a gradient bucket in MiB; 0: one bucket per layer")
+      .optional<&Plan::halves>(
+          "how a microbatch is cut into two halves, of which one computes while the other "
+          "communicates")
+      .optional<&Plan::recompute>("activations computed again in the backward")
+      .optional<&Plan::recompute_modules>(
+          "with selective: parts of a layer; none stated: core_attn")
+      .optional<&Plan::recompute_layers>("layers of each virtual stage that are recomputed; 0: all")
+      .optional<&Plan::attention>("attention kernel")
+      .optional<&Plan::table_sharding>(
+          "how embedding tables are divided, where the model leaves the choice")
+      .optional<&Plan::towers>(
+          "groups of ranks that hold whole tables; 0: as the model has, or none")
+      .optional<&Plan::codec>("what vectors of tables are sent as between nodes")
+      .optional<&Plan::overlap>("what runs beside computing")
+      .optional<&Plan::placement>("mesh axes from the fastest network outwards");
 }
 
-const Fields<Training>& fields_of(const Training*) {
-  static const Fields<Training> kTable =
-      Fields<Training>("training")
-          .optional<&Training::sequence_length>("tokens of a sequence")
-          .optional<&Training::source_length>("tokens of an encoder sequence")
-          .optional<&Training::global_batch>("sequences of a step")
-          .optional<&Training::precision>("number format of matrix products")
-          .optional<&Training::optimizer>("optimizer")
-          .optional<&Training::gradients>("number format gradients are accumulated and reduced in")
-          .optional<&Training::moments>("number format of the optimizer's moments")
-          .optional<&Training::dropout>(
-              "dropout on the residual branches and on attention probabilities")
-          .optional<&Training::documents>("the documents that rows are made of")
-          .optional<&Training::expert_load>("how tokens choose their experts");
-  return kTable;
+Fields<Training> fields_of(const Training*) {
+  return Fields<Training>("training")
+      .optional<&Training::sequence_length>("tokens of a sequence")
+      .optional<&Training::source_length>("tokens of an encoder sequence")
+      .optional<&Training::global_batch>("sequences of a step")
+      .optional<&Training::precision>("number format of matrix products")
+      .optional<&Training::optimizer>("optimizer")
+      .optional<&Training::gradients>("number format gradients are accumulated and reduced in")
+      .optional<&Training::moments>("number format of the optimizer's moments")
+      .optional<&Training::dropout>(
+          "dropout on the residual branches and on attention probabilities")
+      .optional<&Training::documents>("the documents that rows are made of")
+      .optional<&Training::expert_load>("how tokens choose their experts");
 }
 
 namespace {
@@ -229,8 +214,7 @@ std::pair<std::string, std::string> nested(std::string_view key) {
 
 bool is_boolean(std::string_view key) {
   if (key.starts_with("overlap.")) return true;
-  for (const FieldDescription& f :
-       fields_of(static_cast<const Plan*>(nullptr)).description().fields) {
+  for (const FieldDescription& f : field_table<Plan>().description().fields) {
     if (f.key == key) return f.shape.kind == ValueShape::Kind::boolean;
   }
   return false;
@@ -239,7 +223,7 @@ bool is_boolean(std::string_view key) {
 }  // namespace
 
 Result<Plan> parse_plan(std::string_view text, const Plan& base) {
-  const auto& table = fields_of(static_cast<const Plan*>(nullptr));
+  const auto& table = field_table<Plan>();
   Value map = table.write(base);
   std::vector<std::string> seen;
   for (const auto& [item, key, given] : settings_of(text)) {
@@ -284,7 +268,7 @@ std::string to_text(const Plan& plan) {
   const auto item = [&](const std::string& key, const std::string& value) {
     out += (out.empty() ? "" : ",") + key + "=" + value;
   };
-  const Value map = fields_of(&plan).write(plan);
+  const Value map = non_default_fields(plan);
   for (const auto& [key, value] : map.members()) {
     if (value.kind() == Value::Kind::map) {
       for (const auto& [inner, v] : value.members()) item(key + "." + inner, v.scalar_text());

@@ -111,7 +111,7 @@ struct Overlap {
   bool host_update = false;
   bool operator==(const Overlap&) const = default;
 };
-const Fields<Overlap>& fields_of(const Overlap*);
+Fields<Overlap> fields_of(const Overlap*);
 
 // Local steps that become more as the learning rate falls (arXiv 2310.14423):
 //
@@ -125,7 +125,7 @@ struct QuadraticRule {
   std::int64_t steps = 0;    // of the run; 0: no rule
   bool operator==(const QuadraticRule&) const = default;
 };
-const Fields<QuadraticRule>& fields_of(const QuadraticRule*);
+Fields<QuadraticRule> fields_of(const QuadraticRule*);
 
 struct Plan {
   std::int64_t tp = 1;
@@ -209,7 +209,7 @@ struct Plan {
   std::vector<MeshAxis> placement = {MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp};
   bool operator==(const Plan&) const = default;
 };
-const Fields<Plan>& fields_of(const Plan*);
+Fields<Plan> fields_of(const Plan*);
 
 // What is run of the model, usually its training, apart from how.
 struct Training {
@@ -226,7 +226,7 @@ struct Training {
   ExpertLoad expert_load = {};  // how tokens choose their experts; none stated: evenly
   bool operator==(const Training&) const = default;
 };
-const Fields<Training>& fields_of(const Training*);
+Fields<Training> fields_of(const Training*);
 
 // Neighbouring ranks that hold whole tables between them: those of a tower, or else of the innermost
 // level of the fabric, which has `domain` accelerators.

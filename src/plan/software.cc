@@ -20,87 +20,76 @@ bool in_range(const HostWork& work) {
 
 }  // namespace
 
-const Fields<HostWork>& fields_of(const HostWork*) {
-  static const Fields<HostWork> kTable =
-      Fields<HostWork>("host work")
-          .required<&HostWork::what>("what the operators are for")
-          .optional<&HostWork::each>("once a step, for each division of tables or each product")
-          .optional<&HostWork::pass>("forward or backward")
-          .optional<&HostWork::kernels>("kernels and copies that are launched")
-          .optional<&HostWork::operators>("operators that launch nothing")
-          .optional<&HostWork::collectives>("collectives of a few bytes");
-  return kTable;
+Fields<HostWork> fields_of(const HostWork*) {
+  return Fields<HostWork>("host work")
+      .required<&HostWork::what>("what the operators are for")
+      .optional<&HostWork::each>("once a step, for each division of tables or each product")
+      .optional<&HostWork::pass>("forward or backward")
+      .optional<&HostWork::kernels>("kernels and copies that are launched")
+      .optional<&HostWork::operators>("operators that launch nothing")
+      .optional<&HostWork::collectives>("collectives of a few bytes");
 }
 
-const Fields<HostCosts>& fields_of(const HostCosts*) {
-  static const Fields<HostCosts> kTable =
-      Fields<HostCosts>("host")
-          .optional<&HostCosts::launches>("each, compiled or graphs")
-          .optional<&HostCosts::kernel>("host time to dispatch and launch one kernel")
-          .optional<&HostCosts::dispatch>("host time of an operator that launches nothing")
-          .optional<&HostCosts::product>("host time of a matrix product beyond that")
-          .optional<&HostCosts::collective>("host time of a collective")
-          .optional<&HostCosts::waits>("for what the host waits until the device is done")
-          .optional<&HostCosts::expert_launches>(
-              "products of a rank's experts: a launch each, or together")
-          .optional<&HostCosts::reads_counts>(
-              "the host reads back how many tokens each expert or look-ups each table gets")
-          .optional<&HostCosts::work>("what else it does in a step of a recommendation model")
-          .optional<&HostCosts::graph_modules>(
-              "parts of layers that a graph of the layer launches");
-  return kTable;
+Fields<HostCosts> fields_of(const HostCosts*) {
+  return Fields<HostCosts>("host")
+      .optional<&HostCosts::launches>("each, compiled or graphs")
+      .optional<&HostCosts::kernel>("host time to dispatch and launch one kernel")
+      .optional<&HostCosts::dispatch>("host time of an operator that launches nothing")
+      .optional<&HostCosts::product>("host time of a matrix product beyond that")
+      .optional<&HostCosts::collective>("host time of a collective")
+      .optional<&HostCosts::waits>("for what the host waits until the device is done")
+      .optional<&HostCosts::expert_launches>(
+          "products of a rank's experts: a launch each, or together")
+      .optional<&HostCosts::reads_counts>(
+          "the host reads back how many tokens each expert or look-ups each table gets")
+      .optional<&HostCosts::work>("what else it does in a step of a recommendation model")
+      .optional<&HostCosts::graph_modules>("parts of layers that a graph of the layer launches");
 }
 
-const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*) {
-  static const Fields<SoftwareProfile> kTable =
-      Fields<SoftwareProfile>("software profile")
-          .required<&SoftwareProfile::name>("identifier")
-          .required<&SoftwareProfile::title>("framework, version and year")
-          .optional<&SoftwareProfile::norm>("RMSNorm: one kernel or a chain")
-          .optional<&SoftwareProfile::activation>("gate, product and bias")
-          .optional<&SoftwareProfile::rotary>("rotary position embedding")
-          .optional<&SoftwareProfile::router>("softmax, top-k and balancing loss of the router")
-          .optional<&SoftwareProfile::residual>("bias, dropout and sum")
-          .optional<&SoftwareProfile::cross_entropy>("loss over the vocabulary")
-          .optional<&SoftwareProfile::convolution>(
-              "biases of convolutions, and images between convolutions and group norms")
-          .optional<&SoftwareProfile::optimizer>("optimizer step")
-          .optional<&SoftwareProfile::attention_copies>(
-              "what is copied around the kernel of attention")
-          .optional<&SoftwareProfile::attends_in_pieces>(
-              "context parallelism: a kernel for the keys of each rank, summed in fp32")
-          .optional<&SoftwareProfile::softmax>("scale, mask and softmax of unfused attention")
-          .optional<&SoftwareProfile::recompute_stops_early>(
-              "full recomputation leaves out the last product of a block")
-          .optional<&SoftwareProfile::accumulation>("how gradients of microbatches are added up")
-          .optional<&SoftwareProfile::expert_row_multiple>(
-              "rows of an expert's products are filled up to a multiple of this")
-          .optional<&SoftwareProfile::fp8_scaling>("what scales operands of fp8 products")
-          .optional<&SoftwareProfile::overlaps_input_gradients>(
-              "tensor-parallel reduction of input gradients beside the weight gradient")
-          .optional<&SoftwareProfile::copies_sequence_shards>(
-              "activations are copied around tensor-parallel gathers along the sequence")
-          .optional<&SoftwareProfile::transfers>(
-              "whether stages compute while activations travel between them")
-          .optional<&SoftwareProfile::splits_transfers>(
-              "tensor-parallel ranks each send a piece of an activation they share")
-          .optional<&SoftwareProfile::clips_gradients>(
-              "gradient norm and scaling before the optimizer")
-          .optional<&SoftwareProfile::scales_loss>(
-              "gradients are unscaled and checked for overflow")
-          .optional<&SoftwareProfile::shard_transfers>(
-              "how sharded tensors are gathered and reduced")
-          .optional<&SoftwareProfile::gradient_exchange>(
-              "how replicas exchange gradients that they hold whole")
-          .optional<&SoftwareProfile::zero>("the ZeRO stage of a plan that states none")
-          .optional<&SoftwareProfile::pipeline_zero>(
-              "the highest ZeRO stage that it has beside a pipeline")
-          .optional<&SoftwareProfile::pipeline_shards>(
-              "a pipeline holds sharded tensors whole while a chunk is passed, or all step")
-          .optional<&SoftwareProfile::host>("what launching costs the host")
-          .optional<&SoftwareProfile::memory>("what is kept in memory")
-          .required<&SoftwareProfile::provenance>("where the facts come from");
-  return kTable;
+Fields<SoftwareProfile> fields_of(const SoftwareProfile*) {
+  return Fields<SoftwareProfile>("software profile")
+      .required<&SoftwareProfile::name>("identifier")
+      .required<&SoftwareProfile::title>("framework, version and year")
+      .optional<&SoftwareProfile::norm>("RMSNorm: one kernel or a chain")
+      .optional<&SoftwareProfile::activation>("gate, product and bias")
+      .optional<&SoftwareProfile::rotary>("rotary position embedding")
+      .optional<&SoftwareProfile::router>("softmax, top-k and balancing loss of the router")
+      .optional<&SoftwareProfile::residual>("bias, dropout and sum")
+      .optional<&SoftwareProfile::cross_entropy>("loss over the vocabulary")
+      .optional<&SoftwareProfile::convolution>(
+          "biases of convolutions, and images between convolutions and group norms")
+      .optional<&SoftwareProfile::optimizer>("optimizer step")
+      .optional<&SoftwareProfile::attention_copies>("what is copied around the kernel of attention")
+      .optional<&SoftwareProfile::attends_in_pieces>(
+          "context parallelism: a kernel for the keys of each rank, summed in fp32")
+      .optional<&SoftwareProfile::softmax>("scale, mask and softmax of unfused attention")
+      .optional<&SoftwareProfile::recompute_stops_early>(
+          "full recomputation leaves out the last product of a block")
+      .optional<&SoftwareProfile::accumulation>("how gradients of microbatches are added up")
+      .optional<&SoftwareProfile::expert_row_multiple>(
+          "rows of an expert's products are filled up to a multiple of this")
+      .optional<&SoftwareProfile::fp8_scaling>("what scales operands of fp8 products")
+      .optional<&SoftwareProfile::overlaps_input_gradients>(
+          "tensor-parallel reduction of input gradients beside the weight gradient")
+      .optional<&SoftwareProfile::copies_sequence_shards>(
+          "activations are copied around tensor-parallel gathers along the sequence")
+      .optional<&SoftwareProfile::transfers>(
+          "whether stages compute while activations travel between them")
+      .optional<&SoftwareProfile::splits_transfers>(
+          "tensor-parallel ranks each send a piece of an activation they share")
+      .optional<&SoftwareProfile::clips_gradients>("gradient norm and scaling before the optimizer")
+      .optional<&SoftwareProfile::scales_loss>("gradients are unscaled and checked for overflow")
+      .optional<&SoftwareProfile::shard_transfers>("how sharded tensors are gathered and reduced")
+      .optional<&SoftwareProfile::gradient_exchange>(
+          "how replicas exchange gradients that they hold whole")
+      .optional<&SoftwareProfile::zero>("the ZeRO stage of a plan that states none")
+      .optional<&SoftwareProfile::pipeline_zero>(
+          "the highest ZeRO stage that it has beside a pipeline")
+      .optional<&SoftwareProfile::pipeline_shards>(
+          "a pipeline holds sharded tensors whole while a chunk is passed, or all step")
+      .optional<&SoftwareProfile::host>("what launching costs the host")
+      .optional<&SoftwareProfile::memory>("what is kept in memory")
+      .required<&SoftwareProfile::provenance>("where the facts come from");
 }
 
 Result<SoftwareProfile> read_software(const Document& document) {

@@ -109,7 +109,7 @@ struct HostWork {
   std::int64_t collectives = 0;  // of a few bytes
   bool operator==(const HostWork&) const = default;
 };
-const Fields<HostWork>& fields_of(const HostWork*);
+Fields<HostWork> fields_of(const HostWork*);
 
 struct HostCosts {
   LaunchPath launches = LaunchPath::each;
@@ -126,7 +126,7 @@ struct HostCosts {
   std::vector<GraphModule> graph_modules = {};  // of launches: each
   bool operator==(const HostCosts&) const = default;
 };
-const Fields<HostCosts>& fields_of(const HostCosts*);
+Fields<HostCosts> fields_of(const HostCosts*);
 
 // The initial values are those of the default profile, catalog/software/megatron-core-0.12.yaml.
 struct SoftwareProfile {
@@ -175,7 +175,7 @@ struct SoftwareProfile {
   MemoryFacts memory;
   Provenance provenance;
 };
-const Fields<SoftwareProfile>& fields_of(const SoftwareProfile*);
+Fields<SoftwareProfile> fields_of(const SoftwareProfile*);
 
 // Errors: a negative time, an unknown field, facts without a source.
 Result<SoftwareProfile> read_software(const Document& document);

@@ -156,7 +156,7 @@ TEST(FurtherAxes, TakeTheirUsualValues) {
 // A field of a plan is searched, varied with all axes or varied if asked for, or it is one of a few.
 TEST(FurtherAxes, KnowEveryFieldOfAPlan) {
   std::vector<std::string> unknown;
-  const Description& plan = fields_of(static_cast<const Plan*>(nullptr)).description();
+  const Description& plan = field_table<Plan>().description();
   for (const FieldDescription& field : plan.fields) {
     const auto axis = further_axis(field.key);
     if (!axis && axis.error().text().find("is no field") != std::string::npos) {

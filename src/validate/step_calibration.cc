@@ -160,7 +160,7 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
     n.share = rounded(n.share);
     n.rows = networks[n.technology];
   }
-  return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));
+  return to_yaml(non_default_fields(out));
 }
 
 std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
@@ -198,7 +198,7 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
     e.high = rounded(e.high);
   }
   out.measured.assign(points.begin(), points.end());
-  return to_yaml(fields_of(static_cast<const decltype(out)*>(nullptr)).write(out));
+  return to_yaml(non_default_fields(out));
 }
 
 std::string held_out_file(const StepFit& fit, const StepExpansion& fitted,

@@ -4,150 +4,123 @@
 
 namespace orrery {
 
-const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*) {
-  static const Fields<ProtocolLatencies> table =
-      Fields<ProtocolLatencies>("latency by protocol")
-          .optional<&ProtocolLatencies::low_latency>("8-byte stores with flags")
-          .optional<&ProtocolLatencies::low_latency_128>("128-byte stores with flags")
-          .optional<&ProtocolLatencies::simple>("bulk with fences");
-  return table;
+Fields<ProtocolLatencies> fields_of(const ProtocolLatencies*) {
+  return Fields<ProtocolLatencies>("latency by protocol")
+      .optional<&ProtocolLatencies::low_latency>("8-byte stores with flags")
+      .optional<&ProtocolLatencies::low_latency_128>("128-byte stores with flags")
+      .optional<&ProtocolLatencies::simple>("bulk with fences");
 }
 
-const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*) {
-  static const Fields<AlgorithmLatencies> table =
-      Fields<AlgorithmLatencies>("latencies of an algorithm")
-          .optional<&AlgorithmLatencies::base>("once a call, launch included")
-          .optional<&AlgorithmLatencies::nvlink>("one step over scale-up links")
-          .optional<&AlgorithmLatencies::pcie>("one step over PCIe")
-          .optional<&AlgorithmLatencies::network>("one step between nodes");
-  return table;
+Fields<AlgorithmLatencies> fields_of(const AlgorithmLatencies*) {
+  return Fields<AlgorithmLatencies>("latencies of an algorithm")
+      .optional<&AlgorithmLatencies::base>("once a call, launch included")
+      .optional<&AlgorithmLatencies::nvlink>("one step over scale-up links")
+      .optional<&AlgorithmLatencies::pcie>("one step over PCIe")
+      .optional<&AlgorithmLatencies::network>("one step between nodes");
 }
 
-const Fields<NodeCeiling>& fields_of(const NodeCeiling*) {
-  static const Fields<NodeCeiling> table =
-      Fields<NodeCeiling>("ceiling by nodes")
-          .required<&NodeCeiling::one_node>("inside one scale-up domain")
-          .required<&NodeCeiling::two_nodes>("over two")
-          .required<&NodeCeiling::more_nodes>("over three or more");
-  return table;
+Fields<NodeCeiling> fields_of(const NodeCeiling*) {
+  return Fields<NodeCeiling>("ceiling by nodes")
+      .required<&NodeCeiling::one_node>("inside one scale-up domain")
+      .required<&NodeCeiling::two_nodes>("over two")
+      .required<&NodeCeiling::more_nodes>("over three or more");
 }
 
-const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*) {
-  static const Fields<InSwitchParameters> table =
-      Fields<InSwitchParameters>("in-switch reduction")
-          .optional<&InSwitchParameters::step>("latency inside a node")
-          .optional<&InSwitchParameters::tree_network_step>("latency of one step between nodes")
-          .optional<&InSwitchParameters::low_latency_until>(
-              "an all-reduce over several such nodes above which only Simple is used; 0: no limit")
-          .optional<&InSwitchParameters::efficiency>(
-              "share of the scale-up bandwidth; 0 where not available")
-          .optional<&InSwitchParameters::least_ranks>("ranks a node from which the library uses it")
-          .optional<&InSwitchParameters::tree_per_channel>(
-              "bandwidth ceiling of one channel between nodes");
-  return table;
+Fields<InSwitchParameters> fields_of(const InSwitchParameters*) {
+  return Fields<InSwitchParameters>("in-switch reduction")
+      .optional<&InSwitchParameters::step>("latency inside a node")
+      .optional<&InSwitchParameters::tree_network_step>("latency of one step between nodes")
+      .optional<&InSwitchParameters::low_latency_until>(
+          "an all-reduce over several such nodes above which only Simple is used; 0: no limit")
+      .optional<&InSwitchParameters::efficiency>(
+          "share of the scale-up bandwidth; 0 where not available")
+      .optional<&InSwitchParameters::least_ranks>("ranks a node from which the library uses it")
+      .optional<&InSwitchParameters::tree_per_channel>(
+          "bandwidth ceiling of one channel between nodes");
 }
 
-const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*) {
-  static const Fields<TokenExchangeWay> table =
-      Fields<TokenExchangeWay>("token exchange one way")
-          .optional<&TokenExchangeWay::base>("launch, counts and barrier")
-          .optional<&TokenExchangeWay::efficiency>("share of the scale-up links' bandwidth")
-          .optional<&TokenExchangeWay::local>(
-              "rate at which a rank handles its own tokens; 0: not counted");
-  return table;
+Fields<TokenExchangeWay> fields_of(const TokenExchangeWay*) {
+  return Fields<TokenExchangeWay>("token exchange one way")
+      .optional<&TokenExchangeWay::base>("launch, counts and barrier")
+      .optional<&TokenExchangeWay::efficiency>("share of the scale-up links' bandwidth")
+      .optional<&TokenExchangeWay::local>(
+          "rate at which a rank handles its own tokens; 0: not counted");
 }
 
-const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*) {
-  static const Fields<TokenExchangeParameters> table =
-      Fields<TokenExchangeParameters>("token exchange")
-          .optional<&TokenExchangeParameters::dispatch>("to the experts")
-          .optional<&TokenExchangeParameters::combine>("back from them");
-  return table;
+Fields<TokenExchangeParameters> fields_of(const TokenExchangeParameters*) {
+  return Fields<TokenExchangeParameters>("token exchange")
+      .optional<&TokenExchangeParameters::dispatch>("to the experts")
+      .optional<&TokenExchangeParameters::combine>("back from them");
 }
 
-const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*) {
-  static const Fields<PairwiseParameters> table =
-      Fields<PairwiseParameters>("pairwise exchange")
-          .required<&PairwiseParameters::latency>("of one round")
-          .optional<&PairwiseParameters::peer>("each further peer inside a node")
-          .optional<&PairwiseParameters::efficiency>("share of the link's bandwidth")
-          .optional<&PairwiseParameters::network_efficiency>(
-              "the same between nodes, of all-to-alls")
-          .required<&PairwiseParameters::low_latency_ceiling>("bandwidth of the LL protocol");
-  return table;
+Fields<PairwiseParameters> fields_of(const PairwiseParameters*) {
+  return Fields<PairwiseParameters>("pairwise exchange")
+      .required<&PairwiseParameters::latency>("of one round")
+      .optional<&PairwiseParameters::peer>("each further peer inside a node")
+      .optional<&PairwiseParameters::efficiency>("share of the link's bandwidth")
+      .optional<&PairwiseParameters::network_efficiency>("the same between nodes, of all-to-alls")
+      .required<&PairwiseParameters::low_latency_ceiling>("bandwidth of the LL protocol");
 }
 
-const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*) {
-  static const Fields<ParallelTreeParameters> table =
-      Fields<ParallelTreeParameters>("aggregated trees")
-          .required<&ParallelTreeParameters::latency>("latencies")
-          .optional<&ParallelTreeParameters::share>("of the bandwidth they reach")
-          .optional<&ParallelTreeParameters::overlap>("steps in flight at once")
-          .optional<&ParallelTreeParameters::rank>("time for each rank");
-  return table;
+Fields<ParallelTreeParameters> fields_of(const ParallelTreeParameters*) {
+  return Fields<ParallelTreeParameters>("aggregated trees")
+      .required<&ParallelTreeParameters::latency>("latencies")
+      .optional<&ParallelTreeParameters::share>("of the bandwidth they reach")
+      .optional<&ParallelTreeParameters::overlap>("steps in flight at once")
+      .optional<&ParallelTreeParameters::rank>("time for each rank");
 }
 
-const Fields<CollectiveFit>& fields_of(const CollectiveFit*) {
-  static const Fields<CollectiveFit> table =
-      Fields<CollectiveFit>("fit")
-          .required<&CollectiveFit::data>("what it was fitted to")
-          .required<&CollectiveFit::date>("of the fit")
-          .required<&CollectiveFit::rows>("measured")
-          .required<&CollectiveFit::median_error>("median of |predicted/measured - 1|")
-          .required<&CollectiveFit::p90_error>("90th percentile of the same")
-          .optional<&CollectiveFit::cross_validated_median>("median on folds that were held out")
-          .optional<&CollectiveFit::cross_validated_p90>(
-              "90th percentile on folds that were held out");
-  return table;
+Fields<CollectiveFit> fields_of(const CollectiveFit*) {
+  return Fields<CollectiveFit>("fit")
+      .required<&CollectiveFit::data>("what it was fitted to")
+      .required<&CollectiveFit::date>("of the fit")
+      .required<&CollectiveFit::rows>("measured")
+      .required<&CollectiveFit::median_error>("median of |predicted/measured - 1|")
+      .required<&CollectiveFit::p90_error>("90th percentile of the same")
+      .optional<&CollectiveFit::cross_validated_median>("median on folds that were held out")
+      .optional<&CollectiveFit::cross_validated_p90>("90th percentile on folds that were held out");
 }
 
-const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*) {
-  static const Fields<InterferenceParameters> table =
-      Fields<InterferenceParameters>("interference")
-          .optional<&InterferenceParameters::scale_up_units>(
-              "compute units held by rings, trees and exchange inside a node")
-          .optional<&InterferenceParameters::in_switch_units>(
-              "held by reduction in the switch of one node")
-          .optional<&InterferenceParameters::scale_out_units>(
-              "held by rings and trees between nodes")
-          .optional<&InterferenceParameters::exchange_units>(
-              "held by direct exchange between nodes");
-  return table;
+Fields<InterferenceParameters> fields_of(const InterferenceParameters*) {
+  return Fields<InterferenceParameters>("interference")
+      .optional<&InterferenceParameters::scale_up_units>(
+          "compute units held by rings, trees and exchange inside a node")
+      .optional<&InterferenceParameters::in_switch_units>(
+          "held by reduction in the switch of one node")
+      .optional<&InterferenceParameters::scale_out_units>("held by rings and trees between nodes")
+      .optional<&InterferenceParameters::exchange_units>("held by direct exchange between nodes");
 }
 
-const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*) {
+Fields<CollectiveParameters> fields_of(const CollectiveParameters*) {
   using P = CollectiveParameters;
-  static const Fields<P> table =
-      Fields<P>("collective parameters")
-          .required<&P::name>("architecture, such as hopper")
-          .required<&P::source>("where the numbers come from")
-          .required<&P::algorithms>("that the library may choose")
-          .required<&P::channels>("parallel rings")
-          .required<&P::ring>("latencies of rings")
-          .required<&P::tree>("latencies of trees")
-          .optional<&P::parallel_trees>("aggregated trees")
-          .optional<&P::network_overhead>("of the host, per message")
-          .optional<&P::plateau_factor>("on the latency of a Simple all-reduce ring between nodes")
-          .optional<&P::low_latency_share>("payload share of LL")
-          .optional<&P::low_latency_128_share>("payload share of LL128")
-          .optional<&P::tree_share>("of the bandwidth that trees reach")
-          .optional<&P::ring_share>("of the scale-up levels' bandwidth that collectives reach")
-          .optional<&P::latency_overlap>(
-              "exponent with which steps of Simple hide behind transfers; 1: not at all")
-          .optional<&P::low_latency_until>(
-              "a rank's part above which only Simple is used; 0: no limit")
-          .optional<&P::local_copy>("bandwidth of copying a rank's own part")
-          .required<&P::low_latency_total>("ceiling of LL, all channels")
-          .required<&P::ring_low_latency_128_per_channel>("ceiling of LL128 in rings")
-          .required<&P::tree_low_latency_128_per_channel>("ceiling of LL128 in trees")
-          .required<&P::tree_simple_per_channel>("ceiling of Simple in trees")
-          .optional<&P::in_switch>("in-switch reduction")
-          .required<&P::pairwise>("all-to-all and point to point")
-          .optional<&P::token_exchange>("a token once to each rank or node")
-          .optional<&P::host_path>("of accelerators on PCIe without a switch")
-          .optional<&P::interference>("what computation beside it loses")
-          .optional<&P::fits>("errors of the fit");
-  return table;
+  return Fields<P>("collective parameters")
+      .required<&P::name>("architecture, such as hopper")
+      .required<&P::source>("where the numbers come from")
+      .required<&P::algorithms>("that the library may choose")
+      .required<&P::channels>("parallel rings")
+      .required<&P::ring>("latencies of rings")
+      .required<&P::tree>("latencies of trees")
+      .optional<&P::parallel_trees>("aggregated trees")
+      .optional<&P::network_overhead>("of the host, per message")
+      .optional<&P::plateau_factor>("on the latency of a Simple all-reduce ring between nodes")
+      .optional<&P::low_latency_share>("payload share of LL")
+      .optional<&P::low_latency_128_share>("payload share of LL128")
+      .optional<&P::tree_share>("of the bandwidth that trees reach")
+      .optional<&P::ring_share>("of the scale-up levels' bandwidth that collectives reach")
+      .optional<&P::latency_overlap>(
+          "exponent with which steps of Simple hide behind transfers; 1: not at all")
+      .optional<&P::low_latency_until>("a rank's part above which only Simple is used; 0: no limit")
+      .optional<&P::local_copy>("bandwidth of copying a rank's own part")
+      .required<&P::low_latency_total>("ceiling of LL, all channels")
+      .required<&P::ring_low_latency_128_per_channel>("ceiling of LL128 in rings")
+      .required<&P::tree_low_latency_128_per_channel>("ceiling of LL128 in trees")
+      .required<&P::tree_simple_per_channel>("ceiling of Simple in trees")
+      .optional<&P::in_switch>("in-switch reduction")
+      .required<&P::pairwise>("all-to-all and point to point")
+      .optional<&P::token_exchange>("a token once to each rank or node")
+      .optional<&P::host_path>("of accelerators on PCIe without a switch")
+      .optional<&P::interference>("what computation beside it loses")
+      .optional<&P::fits>("errors of the fit");
 }
 
 namespace {

@@ -155,17 +155,17 @@ struct CollectiveParameters {
   bool operator==(const CollectiveParameters&) const = default;
 };
 
-const Fields<ProtocolLatencies>& fields_of(const ProtocolLatencies*);
-const Fields<AlgorithmLatencies>& fields_of(const AlgorithmLatencies*);
-const Fields<NodeCeiling>& fields_of(const NodeCeiling*);
-const Fields<InSwitchParameters>& fields_of(const InSwitchParameters*);
-const Fields<PairwiseParameters>& fields_of(const PairwiseParameters*);
-const Fields<TokenExchangeWay>& fields_of(const TokenExchangeWay*);
-const Fields<TokenExchangeParameters>& fields_of(const TokenExchangeParameters*);
-const Fields<ParallelTreeParameters>& fields_of(const ParallelTreeParameters*);
-const Fields<CollectiveFit>& fields_of(const CollectiveFit*);
-const Fields<InterferenceParameters>& fields_of(const InterferenceParameters*);
-const Fields<CollectiveParameters>& fields_of(const CollectiveParameters*);
+Fields<ProtocolLatencies> fields_of(const ProtocolLatencies*);
+Fields<AlgorithmLatencies> fields_of(const AlgorithmLatencies*);
+Fields<NodeCeiling> fields_of(const NodeCeiling*);
+Fields<InSwitchParameters> fields_of(const InSwitchParameters*);
+Fields<PairwiseParameters> fields_of(const PairwiseParameters*);
+Fields<TokenExchangeWay> fields_of(const TokenExchangeWay*);
+Fields<TokenExchangeParameters> fields_of(const TokenExchangeParameters*);
+Fields<ParallelTreeParameters> fields_of(const ParallelTreeParameters*);
+Fields<CollectiveFit> fields_of(const CollectiveFit*);
+Fields<InterferenceParameters> fields_of(const InterferenceParameters*);
+Fields<CollectiveParameters> fields_of(const CollectiveParameters*);
 
 // Reads one file of catalog/collectives/. Errors: those of read(); neither ring nor pairwise;
 // shares outside [0.001, 1]; latencies that are negative or above a minute; bandwidths below 1

@@ -173,115 +173,99 @@ double borrowed_sustained_fraction(const KernelCalibration& c, const Accelerator
 
 }  // namespace
 
-const Fields<FitRecord>& fields_of(const FitRecord*) {
-  static const Fields<FitRecord> table =
-      Fields<FitRecord>("fit record")
-          .required<&FitRecord::data>("file of validation/kernels and the rows taken")
-          .required<&FitRecord::date>("YYYY-MM-DD")
-          .required<&FitRecord::rows>("number of measurements")
-          .required<&FitRecord::median_error>("median of |predicted/measured - 1|")
-          .required<&FitRecord::p90_error>("90th percentile of the same")
-          .optional<&FitRecord::held_out_median_error>(
-              "median on folds of shapes that were not fitted")
-          .optional<&FitRecord::held_out_p90_error>("90th percentile of the same");
-  return table;
+Fields<FitRecord> fields_of(const FitRecord*) {
+  return Fields<FitRecord>("fit record")
+      .required<&FitRecord::data>("file of validation/kernels and the rows taken")
+      .required<&FitRecord::date>("YYYY-MM-DD")
+      .required<&FitRecord::rows>("number of measurements")
+      .required<&FitRecord::median_error>("median of |predicted/measured - 1|")
+      .required<&FitRecord::p90_error>("90th percentile of the same")
+      .optional<&FitRecord::held_out_median_error>("median on folds of shapes that were not fitted")
+      .optional<&FitRecord::held_out_p90_error>("90th percentile of the same");
 }
 
-const Fields<TimedBeside>& fields_of(const TimedBeside*) {
-  static const Fields<TimedBeside> table =
-      Fields<TimedBeside>("kernel timed beside")
-          .required<&TimedBeside::what>("which kernel")
-          .required<&TimedBeside::floor>("its fixed time")
-          .required<&TimedBeside::passes>("over the bytes it reads and writes")
-          .optional<&TimedBeside::per_depth>("of a serial walk, per element of k");
-  return table;
+Fields<TimedBeside> fields_of(const TimedBeside*) {
+  return Fields<TimedBeside>("kernel timed beside")
+      .required<&TimedBeside::what>("which kernel")
+      .required<&TimedBeside::floor>("its fixed time")
+      .required<&TimedBeside::passes>("over the bytes it reads and writes")
+      .optional<&TimedBeside::per_depth>("of a serial walk, per element of k");
 }
 
-const Fields<GemmParameters>& fields_of(const GemmParameters*) {
-  static const Fields<GemmParameters> table =
-      Fields<GemmParameters>("matrix product parameters")
-          .required<&GemmParameters::format>("number format of the operands")
-          .required<&GemmParameters::peak_fraction>(
-              "share of peak FLOP/s in the main loop of the largest tile")
-          .required<&GemmParameters::tile_half_size>(
-              "w0 of the main loop's rate 1 / (1 + (w0/w)^2), w being the tile's width")
-          .required<&GemmParameters::wave_rounding>(
-              "share of the idle part of the last wave that is really idle")
-          .required<&GemmParameters::ramp_depth>(
-              "pipeline fill and epilogue of one tile, in elements of k")
-          .required<&GemmParameters::memory_fraction>(
-              "share of peak memory bandwidth while streaming operands")
-          .required<&GemmParameters::floor>("launch latency and grid ramp")
-          .optional<&GemmParameters::unit_bandwidth>(
-              "of one processor, in shares of achieved bandwidth over processors")
-          .optional<&GemmParameters::split_latency>(
-              "of adding up the parts of a product split along k")
-          .optional<&GemmParameters::cache_speed>(
-              "bandwidth of the last-level cache over that of memory")
-          .optional<&GemmParameters::heating_loss>(
-              "share of the rate a product loses once it runs for long")
-          .optional<&GemmParameters::heating_time>("product for which half of that is lost")
-          .required<&GemmParameters::source>("where the values come from")
-          .optional<&GemmParameters::beside>("what was timed with it, counted apart")
-          .optional<&GemmParameters::fit>("what the fit was made on, and its error");
-  return table;
+Fields<GemmParameters> fields_of(const GemmParameters*) {
+  return Fields<GemmParameters>("matrix product parameters")
+      .required<&GemmParameters::format>("number format of the operands")
+      .required<&GemmParameters::peak_fraction>(
+          "share of peak FLOP/s in the main loop of the largest tile")
+      .required<&GemmParameters::tile_half_size>(
+          "w0 of the main loop's rate 1 / (1 + (w0/w)^2), w being the tile's width")
+      .required<&GemmParameters::wave_rounding>(
+          "share of the idle part of the last wave that is really idle")
+      .required<&GemmParameters::ramp_depth>(
+          "pipeline fill and epilogue of one tile, in elements of k")
+      .required<&GemmParameters::memory_fraction>(
+          "share of peak memory bandwidth while streaming operands")
+      .required<&GemmParameters::floor>("launch latency and grid ramp")
+      .optional<&GemmParameters::unit_bandwidth>(
+          "of one processor, in shares of achieved bandwidth over processors")
+      .optional<&GemmParameters::split_latency>("of adding up the parts of a product split along k")
+      .optional<&GemmParameters::cache_speed>(
+          "bandwidth of the last-level cache over that of memory")
+      .optional<&GemmParameters::heating_loss>(
+          "share of the rate a product loses once it runs for long")
+      .optional<&GemmParameters::heating_time>("product for which half of that is lost")
+      .required<&GemmParameters::source>("where the values come from")
+      .optional<&GemmParameters::beside>("what was timed with it, counted apart")
+      .optional<&GemmParameters::fit>("what the fit was made on, and its error");
 }
 
-const Fields<AttentionParameters>& fields_of(const AttentionParameters*) {
-  static const Fields<AttentionParameters> table =
-      Fields<AttentionParameters>("attention parameters")
-          .required<&AttentionParameters::kernel>("generation of the kernel")
-          .required<&AttentionParameters::direction>("forward or backward")
-          .required<&AttentionParameters::head_dim>("mean of query-key and value dimension")
-          .required<&AttentionParameters::peak_fraction>("share of peak FLOP/s on long sequences")
-          .required<&AttentionParameters::ramp_keys>(
-              "prologue and epilogue of a query block, in keys")
-          .required<&AttentionParameters::source>("where the values come from")
-          .optional<&AttentionParameters::fit>("what the fit was made on, and its error");
-  return table;
+Fields<AttentionParameters> fields_of(const AttentionParameters*) {
+  return Fields<AttentionParameters>("attention parameters")
+      .required<&AttentionParameters::kernel>("generation of the kernel")
+      .required<&AttentionParameters::direction>("forward or backward")
+      .required<&AttentionParameters::head_dim>("mean of query-key and value dimension")
+      .required<&AttentionParameters::peak_fraction>("share of peak FLOP/s on long sequences")
+      .required<&AttentionParameters::ramp_keys>("prologue and epilogue of a query block, in keys")
+      .required<&AttentionParameters::source>("where the values come from")
+      .optional<&AttentionParameters::fit>("what the fit was made on, and its error");
 }
 
-const Fields<PrefillPoint>& fields_of(const PrefillPoint*) {
-  static const Fields<PrefillPoint> table =
-      Fields<PrefillPoint>("prefill attention at a head dimension")
-          .required<&PrefillPoint::head_dim>("of queries, keys and values")
-          .required<&PrefillPoint::peak_fraction>("share of peak FLOP/s on long sequences")
-          .required<&PrefillPoint::ramp_keys>("prologue and epilogue of a query block, in keys");
-  return table;
+Fields<PrefillPoint> fields_of(const PrefillPoint*) {
+  return Fields<PrefillPoint>("prefill attention at a head dimension")
+      .required<&PrefillPoint::head_dim>("of queries, keys and values")
+      .required<&PrefillPoint::peak_fraction>("share of peak FLOP/s on long sequences")
+      .required<&PrefillPoint::ramp_keys>("prologue and epilogue of a query block, in keys");
 }
 
-const Fields<PrefillParameters>& fields_of(const PrefillParameters*) {
+Fields<PrefillParameters> fields_of(const PrefillParameters*) {
   using P = PrefillParameters;
-  static const Fields<P> table = Fields<P>("prefill attention parameters")
-                                     .required<&P::format>("number format of both products")
-                                     .required<&P::beside>("what was timed with it, counted apart")
-                                     .required<&P::points>("by head dimension")
-                                     .required<&P::source>("where the values come from")
-                                     .required<&P::fit>("what the fit was made on, and its error");
-  return table;
+  return Fields<P>("prefill attention parameters")
+      .required<&P::format>("number format of both products")
+      .required<&P::beside>("what was timed with it, counted apart")
+      .required<&P::points>("by head dimension")
+      .required<&P::source>("where the values come from")
+      .required<&P::fit>("what the fit was made on, and its error");
 }
 
-const Fields<KernelCalibration>& fields_of(const KernelCalibration*) {
+Fields<KernelCalibration> fields_of(const KernelCalibration*) {
   using C = KernelCalibration;
-  static const Fields<C> table =
-      Fields<C>("kernel calibration")
-          .required<&C::accelerator>("what was measured")
-          .required<&C::sustained_fraction>(
-              "of the FLOP/s of long repeated products, under the power cap of a training run")
-          .required<&C::sustained_source>("where it comes from")
-          .required<&C::memory_fraction>("of peak memory bandwidth, memory-bound kernels")
-          .required<&C::memory_floor>("of a memory-bound kernel")
-          .required<&C::memory_source>("where they come from")
-          .required<&C::score_passes>(
-              "reads plus writes of the score matrix in unfused forward attention")
-          .required<&C::score_source>("where it comes from")
-          .optional<&C::unaligned_fraction>(
-              "rate of a product of unaligned heads over that of aligned ones")
-          .optional<&C::unaligned_source>("where it comes from")
-          .required<&C::gemm>("matrix products, by number format")
-          .required<&C::attention>("fused attention, by kernel")
-          .optional<&C::prefill>("attention of an inference engine, by format");
-  return table;
+  return Fields<C>("kernel calibration")
+      .required<&C::accelerator>("what was measured")
+      .required<&C::sustained_fraction>(
+          "of the FLOP/s of long repeated products, under the power cap of a training run")
+      .required<&C::sustained_source>("where it comes from")
+      .required<&C::memory_fraction>("of peak memory bandwidth, memory-bound kernels")
+      .required<&C::memory_floor>("of a memory-bound kernel")
+      .required<&C::memory_source>("where they come from")
+      .required<&C::score_passes>(
+          "reads plus writes of the score matrix in unfused forward attention")
+      .required<&C::score_source>("where it comes from")
+      .optional<&C::unaligned_fraction>(
+          "rate of a product of unaligned heads over that of aligned ones")
+      .optional<&C::unaligned_source>("where it comes from")
+      .required<&C::gemm>("matrix products, by number format")
+      .required<&C::attention>("fused attention, by kernel")
+      .optional<&C::prefill>("attention of an inference engine, by format");
 }
 
 std::string_view name_of(NumberFormat format) { return kFormatNames[index(format)]; }
@@ -325,31 +309,25 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
   return c;
 }
 
-const Fields<KernelRelative>& fields_of(const KernelRelative*) {
-  static const Fields<KernelRelative> table =
-      Fields<KernelRelative>("kernel relative")
-          .required<&KernelRelative::architecture>(
-              "of the accelerators it serves; \"*\" for every other")
-          .required<&KernelRelative::like>("accelerator with measured kernels")
-          .required<&KernelRelative::reason>("why that one");
-  return table;
+Fields<KernelRelative> fields_of(const KernelRelative*) {
+  return Fields<KernelRelative>("kernel relative")
+      .required<&KernelRelative::architecture>(
+          "of the accelerators it serves; \"*\" for every other")
+      .required<&KernelRelative::like>("accelerator with measured kernels")
+      .required<&KernelRelative::reason>("why that one");
 }
 
-const Fields<SameProcessor>& fields_of(const SameProcessor*) {
-  static const Fields<SameProcessor> table =
-      Fields<SameProcessor>("same processor")
-          .required<&SameProcessor::accelerator>("that takes from the other")
-          .required<&SameProcessor::as>("of which more kernels were measured")
-          .required<&SameProcessor::reason>("why they are the same");
-  return table;
+Fields<SameProcessor> fields_of(const SameProcessor*) {
+  return Fields<SameProcessor>("same processor")
+      .required<&SameProcessor::accelerator>("that takes from the other")
+      .required<&SameProcessor::as>("of which more kernels were measured")
+      .required<&SameProcessor::reason>("why they are the same");
 }
 
-const Fields<KernelDefaults>& fields_of(const KernelDefaults*) {
-  static const Fields<KernelDefaults> table =
-      Fields<KernelDefaults>("kernel defaults")
-          .required<&KernelDefaults::relatives>("by architecture, \"*\" last")
-          .optional<&KernelDefaults::same_processor>("accelerators that differ in their memory");
-  return table;
+Fields<KernelDefaults> fields_of(const KernelDefaults*) {
+  return Fields<KernelDefaults>("kernel defaults")
+      .required<&KernelDefaults::relatives>("by architecture, \"*\" last")
+      .optional<&KernelDefaults::same_processor>("accelerators that differ in their memory");
 }
 
 Result<KernelParameters> join_kernel_parameters(const KernelCalibration& c,

@@ -176,13 +176,13 @@ struct KernelParameters {
   }
 };
 
-const Fields<FitRecord>& fields_of(const FitRecord*);
-const Fields<TimedBeside>& fields_of(const TimedBeside*);
-const Fields<GemmParameters>& fields_of(const GemmParameters*);
-const Fields<AttentionParameters>& fields_of(const AttentionParameters*);
-const Fields<PrefillPoint>& fields_of(const PrefillPoint*);
-const Fields<PrefillParameters>& fields_of(const PrefillParameters*);
-const Fields<KernelCalibration>& fields_of(const KernelCalibration*);
+Fields<FitRecord> fields_of(const FitRecord*);
+Fields<TimedBeside> fields_of(const TimedBeside*);
+Fields<GemmParameters> fields_of(const GemmParameters*);
+Fields<AttentionParameters> fields_of(const AttentionParameters*);
+Fields<PrefillPoint> fields_of(const PrefillPoint*);
+Fields<PrefillParameters> fields_of(const PrefillParameters*);
+Fields<KernelCalibration> fields_of(const KernelCalibration*);
 
 std::string_view name_of(NumberFormat format);
 
@@ -209,9 +209,9 @@ struct KernelDefaults {
   std::vector<KernelRelative> relatives;
   std::vector<SameProcessor> same_processor;
 };
-const Fields<SameProcessor>& fields_of(const SameProcessor*);
-const Fields<KernelRelative>& fields_of(const KernelRelative*);
-const Fields<KernelDefaults>& fields_of(const KernelDefaults*);
+Fields<SameProcessor> fields_of(const SameProcessor*);
+Fields<KernelRelative> fields_of(const KernelRelative*);
+Fields<KernelDefaults> fields_of(const KernelDefaults*);
 
 // Joins both. A format that the calibration lacks uses the fractions of the nearest format; one
 // that the accelerator lacks runs at the rate of its nearest wider format; `assumed` states both.

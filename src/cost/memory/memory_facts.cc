@@ -5,29 +5,26 @@
 
 namespace orrery {
 
-const Fields<MemoryFacts>& fields_of(const MemoryFacts*) {
+Fields<MemoryFacts> fields_of(const MemoryFacts*) {
   using F = MemoryFacts;
-  static const Fields<F> kTable =
-      Fields<F>("memory")
-          .optional<&F::parameters_are_master>("sharded parameters are fp32 and their own master")
-          .optional<&F::gradient_bytes>(
-              "of an accumulated gradient; 0: as the training's gradients")
-          .optional<&F::gradient_copy_bytes>("of a 16-bit gradient beside an fp32 one")
-          .optional<&F::fp32_gradient_copies>("narrower gradients are copied to fp32 for the step")
-          .optional<&F::bucket_bytes>("communication buckets, allocated once")
-          .optional<&F::fused_weight_gradients>("products add into the accumulated gradient")
-          .optional<&F::weight_gradient_placeholders>("a 16-bit stand-in for each shape of weight")
-          .optional<&F::narrow_frozen_weights>(
-              "frozen weights are kept in the format of the products alone")
-          .optional<&F::norm_kept_bytes>("of a norm's input and its copies")
-          .optional<&F::gate>("what is kept of a gated feed-forward")
-          .optional<&F::keeps_gathered_input>("sequence parallel inputs stay gathered")
-          .optional<&F::score_bytes>("kept of a score of unfused attention")
-          .optional<&F::residual_mask_bytes>("dropout of the residuals")
-          .optional<&F::releases_stage_outputs>("what was sent to the next stage is freed")
-          .optional<&F::loss>("what the loss makes of the logits")
-          .optional<&F::expandable_segments>("the allocator maps page by page");
-  return kTable;
+  return Fields<F>("memory")
+      .optional<&F::parameters_are_master>("sharded parameters are fp32 and their own master")
+      .optional<&F::gradient_bytes>("of an accumulated gradient; 0: as the training's gradients")
+      .optional<&F::gradient_copy_bytes>("of a 16-bit gradient beside an fp32 one")
+      .optional<&F::fp32_gradient_copies>("narrower gradients are copied to fp32 for the step")
+      .optional<&F::bucket_bytes>("communication buckets, allocated once")
+      .optional<&F::fused_weight_gradients>("products add into the accumulated gradient")
+      .optional<&F::weight_gradient_placeholders>("a 16-bit stand-in for each shape of weight")
+      .optional<&F::narrow_frozen_weights>(
+          "frozen weights are kept in the format of the products alone")
+      .optional<&F::norm_kept_bytes>("of a norm's input and its copies")
+      .optional<&F::gate>("what is kept of a gated feed-forward")
+      .optional<&F::keeps_gathered_input>("sequence parallel inputs stay gathered")
+      .optional<&F::score_bytes>("kept of a score of unfused attention")
+      .optional<&F::residual_mask_bytes>("dropout of the residuals")
+      .optional<&F::releases_stage_outputs>("what was sent to the next stage is freed")
+      .optional<&F::loss>("what the loss makes of the logits")
+      .optional<&F::expandable_segments>("the allocator maps page by page");
 }
 
 std::string memory_facts_problem(const MemoryFacts& f) {

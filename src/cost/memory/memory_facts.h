@@ -76,7 +76,7 @@ struct MemoryFacts {
   bool operator==(const MemoryFacts&) const = default;
 };
 
-const Fields<MemoryFacts>& fields_of(const MemoryFacts*);
+Fields<MemoryFacts> fields_of(const MemoryFacts*);
 
 // Of one logit.
 struct LossBytes {

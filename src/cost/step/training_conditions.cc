@@ -60,53 +60,45 @@ Result<void> check(const TrainingConditions& c, const Document& document) {
 
 }  // namespace
 
-const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*) {
-  static const Fields<AcceleratorConditions> table =
-      Fields<AcceleratorConditions>("accelerator conditions")
-          .required<&AcceleratorConditions::accelerator>("catalog name; \"*\": every other one")
-          .optional<&AcceleratorConditions::architecture>(
-              "its own; beside \"*\": every other one of this architecture")
-          .required<&AcceleratorConditions::matrix_share>("of the rate of matrix units alone")
-          .required<&AcceleratorConditions::memory_share>(
-              "of the bandwidth of memory-bound kernels alone")
-          .required<&AcceleratorConditions::scale_up_share>(
-              "of the bandwidth of collectives alone, inside the scale-up domain")
-          .optional<&AcceleratorConditions::rows>("measured steps behind it");
-  return table;
+Fields<AcceleratorConditions> fields_of(const AcceleratorConditions*) {
+  return Fields<AcceleratorConditions>("accelerator conditions")
+      .required<&AcceleratorConditions::accelerator>("catalog name; \"*\": every other one")
+      .optional<&AcceleratorConditions::architecture>(
+          "its own; beside \"*\": every other one of this architecture")
+      .required<&AcceleratorConditions::matrix_share>("of the rate of matrix units alone")
+      .required<&AcceleratorConditions::memory_share>(
+          "of the bandwidth of memory-bound kernels alone")
+      .required<&AcceleratorConditions::scale_up_share>(
+          "of the bandwidth of collectives alone, inside the scale-up domain")
+      .optional<&AcceleratorConditions::rows>("measured steps behind it");
 }
 
-const Fields<AttentionConditions>& fields_of(const AttentionConditions*) {
-  static const Fields<AttentionConditions> table =
-      Fields<AttentionConditions>("attention conditions")
-          .required<&AttentionConditions::kernel>("generation of the fused kernel")
-          .required<&AttentionConditions::architecture>("\"*\": every other one")
-          .required<&AttentionConditions::share>("of the rate its authors measured")
-          .optional<&AttentionConditions::rows>("measured steps behind it");
-  return table;
+Fields<AttentionConditions> fields_of(const AttentionConditions*) {
+  return Fields<AttentionConditions>("attention conditions")
+      .required<&AttentionConditions::kernel>("generation of the fused kernel")
+      .required<&AttentionConditions::architecture>("\"*\": every other one")
+      .required<&AttentionConditions::share>("of the rate its authors measured")
+      .optional<&AttentionConditions::rows>("measured steps behind it");
 }
 
-const Fields<NetworkConditions>& fields_of(const NetworkConditions*) {
-  static const Fields<NetworkConditions> table =
-      Fields<NetworkConditions>("network conditions")
-          .required<&NetworkConditions::technology>(
-              "of the fabric (infiniband of infiniband-ndr); \"carried by hosts\" and "
-              "\"*\": every other one")
-          .required<&NetworkConditions::share>("of the bandwidth of a collective alone")
-          .optional<&NetworkConditions::rows>("measured steps behind it");
-  return table;
+Fields<NetworkConditions> fields_of(const NetworkConditions*) {
+  return Fields<NetworkConditions>("network conditions")
+      .required<&NetworkConditions::technology>(
+          "of the fabric (infiniband of infiniband-ndr); \"carried by hosts\" and "
+          "\"*\": every other one")
+      .required<&NetworkConditions::share>("of the bandwidth of a collective alone")
+      .optional<&NetworkConditions::rows>("measured steps behind it");
 }
 
-const Fields<TrainingConditions>& fields_of(const TrainingConditions*) {
-  static const Fields<TrainingConditions> table =
-      Fields<TrainingConditions>("training conditions")
-          .required<&TrainingConditions::source>("where the values are from")
-          .required<&TrainingConditions::fit>("data, date and error of the fit")
-          .required<&TrainingConditions::kernel_gap>("between kernels of one stream")
-          .required<&TrainingConditions::rank_spread>("standard deviation of the speed of ranks")
-          .required<&TrainingConditions::accelerators>("by accelerator")
-          .optional<&TrainingConditions::attention>("by fused attention kernel")
-          .required<&TrainingConditions::networks>("by network technology");
-  return table;
+Fields<TrainingConditions> fields_of(const TrainingConditions*) {
+  return Fields<TrainingConditions>("training conditions")
+      .required<&TrainingConditions::source>("where the values are from")
+      .required<&TrainingConditions::fit>("data, date and error of the fit")
+      .required<&TrainingConditions::kernel_gap>("between kernels of one stream")
+      .required<&TrainingConditions::rank_spread>("standard deviation of the speed of ranks")
+      .required<&TrainingConditions::accelerators>("by accelerator")
+      .optional<&TrainingConditions::attention>("by fused attention kernel")
+      .required<&TrainingConditions::networks>("by network technology");
 }
 
 Result<TrainingConditions> read_training_conditions(const Document& document) {

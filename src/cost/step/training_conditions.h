@@ -88,10 +88,10 @@ struct TrainingConditions {
   bool operator==(const TrainingConditions&) const = default;
 };
 
-const Fields<AcceleratorConditions>& fields_of(const AcceleratorConditions*);
-const Fields<AttentionConditions>& fields_of(const AttentionConditions*);
-const Fields<NetworkConditions>& fields_of(const NetworkConditions*);
-const Fields<TrainingConditions>& fields_of(const TrainingConditions*);
+Fields<AcceleratorConditions> fields_of(const AcceleratorConditions*);
+Fields<AttentionConditions> fields_of(const AttentionConditions*);
+Fields<NetworkConditions> fields_of(const NetworkConditions*);
+Fields<TrainingConditions> fields_of(const TrainingConditions*);
 
 // Errors: those of read(); shares outside (0, 2]; a gap above 1 ms or a spread above 0.2; no
 // entry for every other accelerator ("*" without an architecture) or network ("*").

@@ -7,116 +7,104 @@
 
 namespace orrery {
 
-const Fields<ImageSize>& fields_of(const ImageSize*) {
+Fields<ImageSize> fields_of(const ImageSize*) {
   using T = ImageSize;
-  static const Fields<T> table = Fields<T>("image size")
-                                     .required<&T::height>("pixels")
-                                     .required<&T::width>("pixels")
-                                     .optional<&T::frames>("of a video");
-  return table;
+  return Fields<T>("image size")
+      .required<&T::height>("pixels")
+      .required<&T::width>("pixels")
+      .optional<&T::frames>("of a video");
 }
 
-const Fields<TextCondition>& fields_of(const TextCondition*) {
+Fields<TextCondition> fields_of(const TextCondition*) {
   using T = TextCondition;
-  static const Fields<T> table = Fields<T>("text condition")
-                                     .required<&T::tokens>("of the encoded prompt")
-                                     .required<&T::width>("of an encoded token")
-                                     .optional<&T::pooled>("width of a vector of the prompt");
-  return table;
+  return Fields<T>("text condition")
+      .required<&T::tokens>("of the encoded prompt")
+      .required<&T::width>("of an encoded token")
+      .optional<&T::pooled>("width of a vector of the prompt");
 }
 
-const Fields<UNet>& fields_of(const UNet*) {
+Fields<UNet> fields_of(const UNet*) {
   using T = UNet;
-  static const Fields<T> table =
-      Fields<T>("U-Net")
-          .required<&T::channels>("of each resolution, from the highest")
-          .required<&T::depth>("transformer blocks behind a residual block, by resolution; 0: none")
-          .optional<&T::middle_depth>("transformer blocks of the middle")
-          .optional<&T::residual_blocks>("of a resolution on the way down")
-          .optional<&T::heads>("of attention, at every resolution")
-          .optional<&T::head_dim>("width of a head, in place of heads")
-          .optional<&T::linear_projection>("around transformer blocks, in place of convolutions")
-          .optional<&T::added_condition>("width of a vector of sizes and pooled text")
-          .optional<&T::temporal>("a block along time behind each block")
-          .optional<&T::control>("way down and middle alone, whose outputs steer a denoiser");
-  return table;
+  return Fields<T>("U-Net")
+      .required<&T::channels>("of each resolution, from the highest")
+      .required<&T::depth>("transformer blocks behind a residual block, by resolution; 0: none")
+      .optional<&T::middle_depth>("transformer blocks of the middle")
+      .optional<&T::residual_blocks>("of a resolution on the way down")
+      .optional<&T::heads>("of attention, at every resolution")
+      .optional<&T::head_dim>("width of a head, in place of heads")
+      .optional<&T::linear_projection>("around transformer blocks, in place of convolutions")
+      .optional<&T::added_condition>("width of a vector of sizes and pooled text")
+      .optional<&T::temporal>("a block along time behind each block")
+      .optional<&T::control>("way down and middle alone, whose outputs steer a denoiser");
 }
 
-const Fields<ImageTransformer>& fields_of(const ImageTransformer*) {
+Fields<ImageTransformer> fields_of(const ImageTransformer*) {
   using T = ImageTransformer;
-  static const Fields<T> table =
-      Fields<T>("image transformer")
-          .required<&T::hidden>("width of a token")
-          .required<&T::heads>("of attention")
-          .optional<&T::feed_forward>("inner width; 0: 4 x hidden")
-          .optional<&T::layers>("on the image alone")
-          .optional<&T::temporal>("each of these within frames, with one along time behind it")
-          .optional<&T::joint_layers>("text and image as one sequence, the same weights")
-          .optional<&T::double_layers>("joint attention, own weights for text and image")
-          .optional<&T::single_layers>("one sequence, attention beside feed-forward")
-          .optional<&T::patch>("latent positions along a side of a token")
-          .optional<&T::patch_frames>("latent frames of a token")
-          .optional<&T::condition>("width of the vector that modulates; 0: hidden")
-          .optional<&T::refiner_layers>("layers on the text before the first")
-          .optional<&T::classes>("rows of a table of labels")
-          .optional<&T::stored_positions>("position vectors kept as parameters")
-          .optional<&T::head_norm>("norms on query and key heads")
-          .optional<&T::modulated>("by the time step")
-          .optional<&T::cross_attention>("layers on the image alone attend to the text")
-          .optional<&T::vocabulary>("rows of a table of image tokens; 0: a latent is denoised")
-          .optional<&T::rotary>("positions turn queries and keys")
-          .optional<&T::affine_norms>("norms with scale and shift of their own")
-          .optional<&T::last_text_ends>("the last double layer computes no text any more")
-          .optional<&T::guidance_embedding>("is told the guidance: one evaluation a step");
-  return table;
+  return Fields<T>("image transformer")
+      .required<&T::hidden>("width of a token")
+      .required<&T::heads>("of attention")
+      .optional<&T::feed_forward>("inner width; 0: 4 x hidden")
+      .optional<&T::layers>("on the image alone")
+      .optional<&T::temporal>("each of these within frames, with one along time behind it")
+      .optional<&T::joint_layers>("text and image as one sequence, the same weights")
+      .optional<&T::double_layers>("joint attention, own weights for text and image")
+      .optional<&T::single_layers>("one sequence, attention beside feed-forward")
+      .optional<&T::patch>("latent positions along a side of a token")
+      .optional<&T::patch_frames>("latent frames of a token")
+      .optional<&T::condition>("width of the vector that modulates; 0: hidden")
+      .optional<&T::refiner_layers>("layers on the text before the first")
+      .optional<&T::classes>("rows of a table of labels")
+      .optional<&T::stored_positions>("position vectors kept as parameters")
+      .optional<&T::head_norm>("norms on query and key heads")
+      .optional<&T::modulated>("by the time step")
+      .optional<&T::cross_attention>("layers on the image alone attend to the text")
+      .optional<&T::vocabulary>("rows of a table of image tokens; 0: a latent is denoised")
+      .optional<&T::rotary>("positions turn queries and keys")
+      .optional<&T::affine_norms>("norms with scale and shift of their own")
+      .optional<&T::last_text_ends>("the last double layer computes no text any more")
+      .optional<&T::guidance_embedding>("is told the guidance: one evaluation a step");
 }
 
-const Fields<Autoencoder>& fields_of(const Autoencoder*) {
+Fields<Autoencoder> fields_of(const Autoencoder*) {
   using T = Autoencoder;
-  static const Fields<T> table =
-      Fields<T>("autoencoder")
-          .optional<&T::half>("which half this is")
-          .required<&T::channels>("of each resolution, from the image's")
-          .optional<&T::residual_blocks>("of a resolution of the encoder")
-          .optional<&T::latent_convolution>("a 1x1 convolution beside the latent")
-          .optional<&T::frame_taps>("frames that a convolution reaches over")
-          .optional<&T::frame_scales>("frames of a frame at each resolution; absent: 1");
-  return table;
+  return Fields<T>("autoencoder")
+      .optional<&T::half>("which half this is")
+      .required<&T::channels>("of each resolution, from the image's")
+      .optional<&T::residual_blocks>("of a resolution of the encoder")
+      .optional<&T::latent_convolution>("a 1x1 convolution beside the latent")
+      .optional<&T::frame_taps>("frames that a convolution reaches over")
+      .optional<&T::frame_scales>("frames of a frame at each resolution; absent: 1");
 }
 
-const Fields<Sampling>& fields_of(const Sampling*) {
+Fields<Sampling> fields_of(const Sampling*) {
   using T = Sampling;
-  static const Fields<T> table =
-      Fields<T>("sampling")
-          .optional<&T::steps>("evaluations of the denoiser")
-          .optional<&T::guidance>("evaluate with and without the prompt")
-          .optional<&T::text_encoders>("models that encode the prompt")
-          .optional<&T::prompt_tokens>("that an encoder sees at most; 0: those of the text")
-          .optional<&T::control>("model evaluated beside the denoiser in each step")
-          .optional<&T::decoder>("model that makes the image of the latent");
-  return table;
+  return Fields<T>("sampling")
+      .optional<&T::steps>("evaluations of the denoiser")
+      .optional<&T::guidance>("evaluate with and without the prompt")
+      .optional<&T::text_encoders>("models that encode the prompt")
+      .optional<&T::prompt_tokens>("that an encoder sees at most; 0: those of the text")
+      .optional<&T::control>("model evaluated beside the denoiser in each step")
+      .optional<&T::decoder>("model that makes the image of the latent");
 }
 
-const Fields<ImageModel>& fields_of(const ImageModel*) {
+Fields<ImageModel> fields_of(const ImageModel*) {
   using T = ImageModel;
-  static const Fields<T> table =
-      Fields<T>("image model")
-          .optional<&T::name>("identifier")
-          .optional<&T::aliases>("other names of the same entry")
-          .optional<&T::family>("models that share a design")
-          .required<&T::image>("size that is made where none is asked")
-          .optional<&T::latent_scale>("pixels along a latent position")
-          .optional<&T::frame_scale>("frames of a latent frame, the first apart")
-          .optional<&T::in_channels>("of a latent position")
-          .optional<&T::out_channels>("0: as many")
-          .optional<&T::text>("the prompt")
-          .optional<&T::unet>("a denoiser of convolutions and attention")
-          .optional<&T::transformer>("a denoiser on patches")
-          .optional<&T::autoencoder>("between images and latents")
-          .optional<&T::sampling>("how an image is made")
-          .optional<&T::published_parameters>("what the authors state")
-          .optional<&T::provenance>("where the facts come from");
-  return table;
+  return Fields<T>("image model")
+      .optional<&T::name>("identifier")
+      .optional<&T::aliases>("other names of the same entry")
+      .optional<&T::family>("models that share a design")
+      .required<&T::image>("size that is made where none is asked")
+      .optional<&T::latent_scale>("pixels along a latent position")
+      .optional<&T::frame_scale>("frames of a latent frame, the first apart")
+      .optional<&T::in_channels>("of a latent position")
+      .optional<&T::out_channels>("0: as many")
+      .optional<&T::text>("the prompt")
+      .optional<&T::unet>("a denoiser of convolutions and attention")
+      .optional<&T::transformer>("a denoiser on patches")
+      .optional<&T::autoencoder>("between images and latents")
+      .optional<&T::sampling>("how an image is made")
+      .optional<&T::published_parameters>("what the authors state")
+      .optional<&T::provenance>("where the facts come from");
 }
 
 std::string in_words(const ImageSize& image) {

@@ -28,7 +28,7 @@ struct ImageSize {
   std::int64_t frames = 1;  // of a video
   bool operator==(const ImageSize&) const = default;
 };
-const Fields<ImageSize>& fields_of(const ImageSize*);
+Fields<ImageSize> fields_of(const ImageSize*);
 // "1280x720", "1280x720 x 129 frames": width first, as screens are named.
 std::string in_words(const ImageSize& image);
 
@@ -39,7 +39,7 @@ struct TextCondition {
   std::int64_t pooled = 0;  // width of a vector of the whole prompt; 0: none
   bool operator==(const TextCondition&) const = default;
 };
-const Fields<TextCondition>& fields_of(const TextCondition*);
+Fields<TextCondition> fields_of(const TextCondition*);
 
 // Residual blocks at falling, then rising resolution with skips between them (arXiv 2006.11239
 // app. B; with attention to text arXiv 2112.10752 s.3.3, app. E.2.1).
@@ -60,7 +60,7 @@ struct UNet {
   bool control = false;
   bool operator==(const UNet&) const = default;
 };
-const Fields<UNet>& fields_of(const UNet*);
+Fields<UNet> fields_of(const UNet*);
 
 // What norms of query and key heads have parameters for.
 enum class HeadNorm { none, rms, layer };
@@ -96,7 +96,7 @@ struct ImageTransformer {
   bool guidance_embedding = false;  // is told the guidance (distilled): one evaluation a step
   bool operator==(const ImageTransformer&) const = default;
 };
-const Fields<ImageTransformer>& fields_of(const ImageTransformer*);
+Fields<ImageTransformer> fields_of(const ImageTransformer*);
 
 enum class AutoencoderHalf { encoder, decoder };
 // A convolutional autoencoder with one attention in the middle (arXiv 2112.10752 app. G).
@@ -109,7 +109,7 @@ struct Autoencoder {
   std::vector<std::int64_t> frame_scales;  // frames of a frame at each resolution; empty: 1
   bool operator==(const Autoencoder&) const = default;
 };
-const Fields<Autoencoder>& fields_of(const Autoencoder*);
+Fields<Autoencoder> fields_of(const Autoencoder*);
 
 // How an image is made with the denoiser; used by `orrery generate`.
 struct Sampling {
@@ -121,7 +121,7 @@ struct Sampling {
   std::string decoder;
   bool operator==(const Sampling&) const = default;
 };
-const Fields<Sampling>& fields_of(const Sampling*);
+Fields<Sampling> fields_of(const Sampling*);
 
 struct ImageModel {
   std::string name = "unnamed";
@@ -142,7 +142,7 @@ struct ImageModel {
   Provenance provenance;
   bool operator==(const ImageModel&) const = default;
 };
-const Fields<ImageModel>& fields_of(const ImageModel*);
+Fields<ImageModel> fields_of(const ImageModel*);
 
 // Whether it is no denoiser itself but steers one (UNet::control).
 inline bool steers(const ImageModel& m) { return m.unet && m.unet->control; }

@@ -7,105 +7,92 @@
 
 namespace orrery {
 
-const Fields<CrossNetwork>& fields_of(const CrossNetwork*) {
-  static const Fields<CrossNetwork> table =
-      Fields<CrossNetwork>("cross network")
-          .required<&CrossNetwork::layers>("cross layers")
-          .optional<&CrossNetwork::rank>("inner width of each layer's matrix; 0: full");
-  return table;
+Fields<CrossNetwork> fields_of(const CrossNetwork*) {
+  return Fields<CrossNetwork>("cross network")
+      .required<&CrossNetwork::layers>("cross layers")
+      .optional<&CrossNetwork::rank>("inner width of each layer's matrix; 0: full");
 }
 
-const Fields<RoutedTopMlp>& fields_of(const RoutedTopMlp*) {
-  static const Fields<RoutedTopMlp> table =
-      Fields<RoutedTopMlp>("experts of the top MLP")
-          .required<&RoutedTopMlp::num_experts>("experts of each layer, held by every rank")
-          .optional<&RoutedTopMlp::top_k>("experts of a sample");
-  return table;
+Fields<RoutedTopMlp> fields_of(const RoutedTopMlp*) {
+  return Fields<RoutedTopMlp>("experts of the top MLP")
+      .required<&RoutedTopMlp::num_experts>("experts of each layer, held by every rank")
+      .optional<&RoutedTopMlp::top_k>("experts of a sample");
 }
 
-const Fields<TowerModules>& fields_of(const TowerModules*) {
-  static const Fields<TowerModules> table =
-      Fields<TowerModules>("modules of towers")
-          .required<&TowerModules::towers>("groups that the tables are divided into")
-          .optional<&TowerModules::compression>("elements before over elements behind a module")
-          .optional<&TowerModules::cross_layers>("cross layers of full rank before the projection");
-  return table;
+Fields<TowerModules> fields_of(const TowerModules*) {
+  return Fields<TowerModules>("modules of towers")
+      .required<&TowerModules::towers>("groups that the tables are divided into")
+      .optional<&TowerModules::compression>("elements before over elements behind a module")
+      .optional<&TowerModules::cross_layers>("cross layers of full rank before the projection");
 }
 
-const Fields<LossyVectors>& fields_of(const LossyVectors*) {
-  static const Fields<LossyVectors> table =
-      Fields<LossyVectors>("error-bounded codec of vectors")
-          .optional<&LossyVectors::ratio>("bytes before over bytes behind, without ratios")
-          .optional<&LossyVectors::ratios>("of each table")
-          .required<&LossyVectors::compress>("throughput of one accelerator")
-          .required<&LossyVectors::decompress>("throughput of one accelerator");
-  return table;
+Fields<LossyVectors> fields_of(const LossyVectors*) {
+  return Fields<LossyVectors>("error-bounded codec of vectors")
+      .optional<&LossyVectors::ratio>("bytes before over bytes behind, without ratios")
+      .optional<&LossyVectors::ratios>("of each table")
+      .required<&LossyVectors::compress>("throughput of one accelerator")
+      .required<&LossyVectors::decompress>("throughput of one accelerator");
 }
 
-const Fields<RowReuse>& fields_of(const RowReuse*) {
-  static const Fields<RowReuse> table =
-      Fields<RowReuse>("reuse of rows")
-          .required<&RowReuse::rows>("share of the rows in each class, the coldest first")
-          .required<&RowReuse::look_ups>("share of the look-ups in each class");
-  return table;
+Fields<RowReuse> fields_of(const RowReuse*) {
+  return Fields<RowReuse>("reuse of rows")
+      .required<&RowReuse::rows>("share of the rows in each class, the coldest first")
+      .required<&RowReuse::look_ups>("share of the look-ups in each class");
 }
 
-const Fields<InteractionTransformer>& fields_of(const InteractionTransformer*) {
+Fields<InteractionTransformer> fields_of(const InteractionTransformer*) {
   using T = InteractionTransformer;
-  static const Fields<T> table = Fields<T>("transformer of the interaction")
-                                     .required<&T::layers>("layers")
-                                     .required<&T::heads>("attention heads")
-                                     .required<&T::attention_dim>("width of a token")
-                                     .required<&T::ffn>("width of the feed-forward")
-                                     .required<&T::seq_len>("tokens of a sample");
-  return table;
+  return Fields<T>("transformer of the interaction")
+      .required<&T::layers>("layers")
+      .required<&T::heads>("attention heads")
+      .required<&T::attention_dim>("width of a token")
+      .required<&T::ffn>("width of the feed-forward")
+      .required<&T::seq_len>("tokens of a sample");
 }
 
-const Fields<Recommender>& fields_of(const Recommender*) {
+Fields<Recommender> fields_of(const Recommender*) {
   using T = Recommender;
-  static const Fields<T> table =
-      Fields<T>("recommendation model")
-          .optional<&T::name>("identifier")
-          .optional<&T::aliases>("other names of the same entry")
-          .optional<&T::family>("models that share a design")
-          .required<&T::num_tables>("embedding tables")
-          .optional<&T::row_counts>("rows of each table")
-          .optional<&T::rows_per_table>("rows of every table, without row_counts")
-          .optional<&T::embedding_dims>("width of each table")
-          .optional<&T::embedding_dim>("width of every table, without embedding_dims")
-          .optional<&T::pooling_list>("look-ups of a sample in each table, the mean")
-          .optional<&T::pooling>("look-ups of a sample in every table, without pooling_list")
-          .optional<&T::table_shardings>("how each table is divided over ranks")
-          .optional<&T::table_sharding>("how every table is divided, without table_shardings")
-          .optional<&T::column_shards>("pieces of a column-wise table; 0: as the planner chooses")
-          .optional<&T::table_optimizer>("what updates the rows in the backward")
-          .optional<&T::embedding_dtype>("number format of the tables")
-          .optional<&T::table_memories>("where the rows of each table lie")
-          .optional<&T::table_memory>("where the rows of every table lie, without table_memories")
-          .optional<&T::cache_share>("share of the rows that a cache of a table holds")
-          .optional<&T::reuse>("how often rows are read; absent: all alike")
-          .optional<&T::tower_modules>("what towers do to the vectors of their tables")
-          .optional<&T::lossy>("what an error-bounded codec makes of vectors")
-          .optional<&T::prefetch>("look-ups of the next batch travel during this one")
-          .required<&T::bottom_mlp>("widths of the MLP of dense features, its input first")
-          .required<&T::top_mlp>("widths of the MLP behind the interaction, its input first")
-          .optional<&T::tasks>("top MLPs beside each other")
-          .optional<&T::interaction>("what joins bottom MLP and tables")
-          .optional<&T::cross>("layers of a cross interaction")
-          .optional<&T::transformer>("layers of a transformer interaction")
-          .optional<&T::moe>("experts in place of each layer of the top MLP")
-          .optional<&T::global_batch>("samples of a step, as published")
-          .optional<&T::dense_features>("dense features of a sample")
-          .optional<&T::mlp_mflops_per_sample>("1e6 FLOPs of the products, forward")
-          .optional<&T::lookup_bytes_per_sample>("bytes of the rows that a sample reads")
-          .optional<&T::embedding_params_b>("1e9 parameters of the tables")
-          .optional<&T::dense_params_m>("1e6 other parameters")
-          .optional<&T::total_params_b>("1e9 parameters in all")
-          .optional<&T::dense_dtype>("what the source trains the MLPs in")
-          .optional<&T::optimizer>("what the source trains with")
-          .optional<&T::published_sharding>("how the source divides the model")
-          .optional<&T::provenance>("where the facts come from");
-  return table;
+  return Fields<T>("recommendation model")
+      .optional<&T::name>("identifier")
+      .optional<&T::aliases>("other names of the same entry")
+      .optional<&T::family>("models that share a design")
+      .required<&T::num_tables>("embedding tables")
+      .optional<&T::row_counts>("rows of each table")
+      .optional<&T::rows_per_table>("rows of every table, without row_counts")
+      .optional<&T::embedding_dims>("width of each table")
+      .optional<&T::embedding_dim>("width of every table, without embedding_dims")
+      .optional<&T::pooling_list>("look-ups of a sample in each table, the mean")
+      .optional<&T::pooling>("look-ups of a sample in every table, without pooling_list")
+      .optional<&T::table_shardings>("how each table is divided over ranks")
+      .optional<&T::table_sharding>("how every table is divided, without table_shardings")
+      .optional<&T::column_shards>("pieces of a column-wise table; 0: as the planner chooses")
+      .optional<&T::table_optimizer>("what updates the rows in the backward")
+      .optional<&T::embedding_dtype>("number format of the tables")
+      .optional<&T::table_memories>("where the rows of each table lie")
+      .optional<&T::table_memory>("where the rows of every table lie, without table_memories")
+      .optional<&T::cache_share>("share of the rows that a cache of a table holds")
+      .optional<&T::reuse>("how often rows are read; absent: all alike")
+      .optional<&T::tower_modules>("what towers do to the vectors of their tables")
+      .optional<&T::lossy>("what an error-bounded codec makes of vectors")
+      .optional<&T::prefetch>("look-ups of the next batch travel during this one")
+      .required<&T::bottom_mlp>("widths of the MLP of dense features, its input first")
+      .required<&T::top_mlp>("widths of the MLP behind the interaction, its input first")
+      .optional<&T::tasks>("top MLPs beside each other")
+      .optional<&T::interaction>("what joins bottom MLP and tables")
+      .optional<&T::cross>("layers of a cross interaction")
+      .optional<&T::transformer>("layers of a transformer interaction")
+      .optional<&T::moe>("experts in place of each layer of the top MLP")
+      .optional<&T::global_batch>("samples of a step, as published")
+      .optional<&T::dense_features>("dense features of a sample")
+      .optional<&T::mlp_mflops_per_sample>("1e6 FLOPs of the products, forward")
+      .optional<&T::lookup_bytes_per_sample>("bytes of the rows that a sample reads")
+      .optional<&T::embedding_params_b>("1e9 parameters of the tables")
+      .optional<&T::dense_params_m>("1e6 other parameters")
+      .optional<&T::total_params_b>("1e9 parameters in all")
+      .optional<&T::dense_dtype>("what the source trains the MLPs in")
+      .optional<&T::optimizer>("what the source trains with")
+      .optional<&T::published_sharding>("how the source divides the model")
+      .optional<&T::provenance>("where the facts come from");
 }
 
 namespace {

@@ -133,7 +133,7 @@ struct Recommender {
   Provenance provenance;
   bool operator==(const Recommender&) const = default;
 };
-const Fields<Recommender>& fields_of(const Recommender*);
+Fields<Recommender> fields_of(const Recommender*);
 
 struct EmbeddingTable {
   double rows = 0;

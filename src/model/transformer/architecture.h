@@ -59,7 +59,7 @@ struct LatentAttention {
   std::int64_t v_head_dim = 0;
   bool operator==(const LatentAttention&) const = default;
 };
-const Fields<LatentAttention>& fields_of(const LatentAttention*);
+Fields<LatentAttention> fields_of(const LatentAttention*);
 
 // What experts of a shortcut read (Residual::shortcut): what the layer before has made, or only its
 // attention, or its input (arXiv 2404.05019 s.3: the positions 1, 2 and 3 of the shortcut).
@@ -81,7 +81,7 @@ struct MixtureOfExperts {
   std::int64_t top_groups = 0;  // ...of which a token reaches so many
   bool operator==(const MixtureOfExperts&) const = default;
 };
-const Fields<MixtureOfExperts>& fields_of(const MixtureOfExperts*);
+Fields<MixtureOfExperts> fields_of(const MixtureOfExperts*);
 
 // A selective state-space layer (blocks.h). With heads Mamba-2 (arXiv 2405.21060): products over
 // chunks of the sequence. Without, Mamba (arXiv 2312.00752): a scan of each channel.
@@ -99,7 +99,7 @@ struct StateSpace {
   bool gated_norm = true;    // of Mamba-2, before the output's projection
   bool operator==(const StateSpace&) const = default;
 };
-const Fields<StateSpace>& fields_of(const StateSpace*);
+Fields<StateSpace> fields_of(const StateSpace*);
 
 // Linear attention by the gated delta rule (arXiv 2412.06464; blocks.h).
 struct GatedDelta {
@@ -111,7 +111,7 @@ struct GatedDelta {
   std::int64_t chunk = 64;
   bool operator==(const GatedDelta&) const = default;
 };
-const Fields<GatedDelta>& fields_of(const GatedDelta*);
+Fields<GatedDelta> fields_of(const GatedDelta*);
 
 // A product-key memory (memory_block.cc): of n x n values, addressed by pairs of n keys.
 struct ProductKeyMemory {
@@ -123,7 +123,7 @@ struct ProductKeyMemory {
   std::int64_t shared_by = 1;  // layers that share one table of values
   bool operator==(const ProductKeyMemory&) const = default;
 };
-const Fields<ProductKeyMemory>& fields_of(const ProductKeyMemory*);
+Fields<ProductKeyMemory> fields_of(const ProductKeyMemory*);
 
 // Image input. A vision encoder needs `patch`; a decoder that also sees images (Gemma 3) describes
 // its tower here, which is not part of the operators.
@@ -138,7 +138,7 @@ struct VisionInput {
   std::int64_t heads = 0;
   bool operator==(const VisionInput&) const = default;
 };
-const Fields<VisionInput>& fields_of(const VisionInput*);
+Fields<VisionInput> fields_of(const VisionInput*);
 
 // Low-rank adapters (LoRA, arXiv 2106.09685 s.4.1): to each adapted product x W is added x A B,
 // A: k x rank, B: rank x n. Only A and B are trained; the model itself is frozen.
@@ -148,7 +148,7 @@ struct Adapters {
   AdaptedProducts products = AdaptedProducts::attention;
   bool operator==(const Adapters&) const = default;
 };
-const Fields<Adapters>& fields_of(const Adapters*);
+Fields<Adapters> fields_of(const Adapters*);
 
 // How the published model was trained; 0: not known.
 struct TrainingFacts {
@@ -157,7 +157,7 @@ struct TrainingFacts {
   double tokens = 0;
   bool operator==(const TrainingFacts&) const = default;
 };
-const Fields<TrainingFacts>& fields_of(const TrainingFacts*);
+Fields<TrainingFacts> fields_of(const TrainingFacts*);
 
 struct Architecture {
   std::string name = "unnamed";
@@ -210,7 +210,7 @@ struct Architecture {
   Provenance provenance;
   bool operator==(const Architecture&) const = default;
 };
-const Fields<Architecture>& fields_of(const Architecture*);
+Fields<Architecture> fields_of(const Architecture*);
 
 // The half of a layer, from the pattern or, without one, from window and experts.
 Mixer mixer_of(const Architecture& architecture, std::int64_t layer);

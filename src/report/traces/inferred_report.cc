@@ -14,7 +14,7 @@ namespace {
 // Some fields of a part of a specification.
 template <Described T>
 void add(Value& out, const T& part, std::initializer_list<std::string_view> keys) {
-  const Value all = fields_of(&part).write_all(part);
+  const Value all = all_fields(part);
   for (const std::string_view key : keys) out.set(std::string(key), *all.find(key));
 }
 
