@@ -64,9 +64,7 @@ Result<int> calibrate_files(const CalibrateOptions& options, const Common& commo
   request.cross_validate = options.cross_validate;
   request.date = options.date;
   ORRERY_TRY(const auto done, calibrate(tables, measurement_kinds(common.threads), request));
-  if (!options.out.empty()) {
-    ORRERY_RETURN_IF_ERROR(write_files(done, options.out));
-  }
+  if (!options.out.empty()) ORRERY_RETURN_IF_ERROR(write_files(done, options.out));
   if (!options.markdown.empty()) {
     ORRERY_RETURN_IF_ERROR(write_file(options.markdown, calibration_markdown(done)));
   }

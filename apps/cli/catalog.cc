@@ -23,9 +23,7 @@ struct CatalogOptions {
 
 const Value* at_path(const Value& root, const std::vector<std::string_view>& path) {
   const Value* v = &root;
-  for (const std::string_view key : path) {
-    v = v == nullptr ? nullptr : v->find(key);
-  }
+  for (const std::string_view key : path) v = v == nullptr ? nullptr : v->find(key);
   return v;
 }
 

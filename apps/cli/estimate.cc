@@ -181,9 +181,7 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
   ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads));
-  if (!options.question.emit.empty()) {
-    return emit(options.question.emit, step, catalog, common);
-  }
+  if (!options.question.emit.empty()) return emit(options.question.emit, step, catalog, common);
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
 

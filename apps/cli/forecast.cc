@@ -232,9 +232,7 @@ Command forecast_command(CLI::App& orrery) {
   o->app = app;
   add_question(app, o->question);
   app->get_option("model")->required(false);
-  for (const char* file : {"--timeline", "--expanded"}) {
-    app->remove_option(app->get_option(file));
-  }
+  for (const char* file : {"--timeline", "--expanded"}) app->remove_option(app->get_option(file));
   add_run(app, o->run);
   o->run.add(app, kForecastOptions);
   CLI::Option* log = app->add_option(

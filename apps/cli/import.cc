@@ -30,9 +30,7 @@ Result<int> import_files(const ImportOptions& options, const Common& common) {
   question.model = options.model;
   ORRERY_TRY(const ImportedLaunch launch,
              at(joined(options.files, ", "), import_launch(question, catalog)));
-  if (!options.yaml.empty()) {
-    ORRERY_RETURN_IF_ERROR(write_file(options.yaml, launch_yaml(launch)));
-  }
+  if (!options.yaml.empty()) ORRERY_RETURN_IF_ERROR(write_file(options.yaml, launch_yaml(launch)));
   if (common.json) return print(to_json(launch_json(launch)));
   const std::string spec = options.yaml.empty() ? "\n" + to_yaml(launch.specification) : "";
   return print(launch_text(launch, text_style()) + spec);

@@ -346,9 +346,7 @@ Command train_command(CLI::App& numerics) {
               }
               ORRERY_RETURN_IF_ERROR(write("gradients", study.gradients));
             }
-            if (!o->html.empty()) {
-              ORRERY_RETURN_IF_ERROR(write_file(o->html, training_html(study)));
-            }
+            if (!o->html.empty()) ORRERY_RETURN_IF_ERROR(write_file(o->html, training_html(study)));
             return print(common.json ? to_json(training_json(study))
                                      : training_text(study, text_style()));
           }};

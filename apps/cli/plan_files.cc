@@ -34,9 +34,7 @@ Result<int> emit(const std::string& format, const PredictedStep& step, const Cat
   }
   ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, framework, catalog));
   const int printed = print(launch.text);
-  for (const std::string& field : launch.not_expressed) {
-    say(framework + " cannot express " + field);
-  }
+  for (const std::string& field : launch.not_expressed) say(framework + " cannot express " + field);
   return printed;
 }
 
@@ -49,9 +47,7 @@ Result<std::vector<std::string>> write_report_files(const Question& question,
   const Subject subject = subject_of(step.priced->scenario);
   std::string html;
   std::string timeline;
-  if (!question.html.empty()) {
-    html = step_html(step, estimate, found);
-  }
+  if (!question.html.empty()) html = step_html(step, estimate, found);
   if (!question.timeline.empty()) {
     timeline = chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);
   }

@@ -326,9 +326,7 @@ Result<std::string> perfetto_text(const ConvertOptions& o, const TraceSources& s
   ORRERY_TRY(const ChakraRun chakra, sources.format->chakra(sources.files, incomplete(o.files)));
   ORRERY_TRY(const ChakraGraph graph, chakra_graph(chakra, o.chakra));
   const std::vector<TimelineSpan> spans = chakra_spans(chakra, graph);
-  if (spans.empty()) {
-    return bad_input("holds nothing that could be drawn", sources.files[0]);
-  }
+  if (spans.empty()) return bad_input("holds nothing that could be drawn", sources.files[0]);
   return chrome_json(spans, sources.files[0]);
 }
 

@@ -36,9 +36,7 @@ Result<Sorted> sorted(const std::vector<std::string>& files) {
       out.others.push_back(input);
     }
   }
-  if (out.of_run.empty() && out.others.empty()) {
-    return fail(no_traces(files));
-  }
+  if (out.of_run.empty() && out.others.empty()) return fail(no_traces(files));
   return out;
 }
 

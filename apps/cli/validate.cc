@@ -146,9 +146,7 @@ Result<int> validate_files(const ValidateOptions& options, const Common& common)
   if (!options.as_spec.empty()) return print_specification(options, inputs, catalog);
   const Validation validation = validate(inputs.rows, catalog, common.threads, options.software);
   ORRERY_RETURN_IF_ERROR(some_row_used(validation.rows));
-  for (const RowProblem& p : inputs.problems) {
-    say(p.where + ": " + p.what + "; left out");
-  }
+  for (const RowProblem& p : inputs.problems) say(p.where + ": " + p.what + "; left out");
   for (const RowOutcome& row : validation.rows) {
     if (!row.impossible) continue;
     say(row.place + ": " + row.skipped_because + "; left out");

@@ -52,9 +52,7 @@ std::vector<std::string> known_arguments(ForecastFields forecast) {
     for (const FieldDescription& field : of.fields) out.push_back(field.key);
   };
   add(field_table<Training>().description());
-  if (forecast == ForecastFields::accepted) {
-    add(field_table<RunQuestion>().description());
-  }
+  if (forecast == ForecastFields::accepted) add(field_table<RunQuestion>().description());
   return out;
 }
 

@@ -71,9 +71,7 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
                                        std::span<const Launches> started,
                                        std::span<const CollectiveInstance> instances) {
   CommunicationTable table;
-  for (const RecordedTrace& trace : traces) {
-    table.ranks.emplace_back().rank = trace.rank;
-  }
+  for (const RecordedTrace& trace : traces) table.ranks.emplace_back().rank = trace.rank;
   std::map<CommunicationKey, GatheredCommunication> rows;
   for (const CollectiveInstance& instance : instances) {
     if (instance.members.empty()) continue;

@@ -57,7 +57,7 @@ struct PathEdge {
     dependency,
     launch_delay,
     kernel_gap,
-    synchronization,
+    synchronization
   };
   std::uint32_t from = 0;  // points
   std::uint32_t to = 0;

@@ -39,7 +39,7 @@ enum class FindingKind : std::uint8_t {
   slow_operators,
   copies,
   stream_waits,
-  earlier_work,
+  earlier_work
 };
 inline constexpr std::size_t kFindingKinds = 8;
 inline constexpr double kLeastFinding = 0.01;

@@ -32,7 +32,7 @@ enum class HostActivity : std::uint8_t {
   allocating,
   calling,
   operators,
-  elsewhere,
+  elsewhere
 };
 inline constexpr std::size_t kHostActivities = 6;
 // "in launches and other calls"

@@ -32,7 +32,7 @@ enum class Collective : std::uint8_t {
   broadcast,
   reduce,
   send_receive,
-  other,
+  other
 };
 template <>
 inline constexpr char kWordSeparator<Collective> = '-';  // "all-reduce"

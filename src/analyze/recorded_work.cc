@@ -113,9 +113,7 @@ KnownWork convolution_named(std::string_view name, Arguments x) {
     if (gradient == nullptr || input == nullptr || weight == nullptr) return std::nullopt;
     return convolution(*input, *weight, gradient->shapes[0], nullptr, 2);
   }
-  if (!is_one_of(name, "convolution _convolution conv1d conv2d conv3d")) {
-    return std::nullopt;
-  }
+  if (!is_one_of(name, "convolution _convolution conv1d conv2d conv3d")) return std::nullopt;
   const RecordedArgument* input = tensor(x, 0);
   const RecordedArgument* weight = tensor(x, 1);
   if (input == nullptr || weight == nullptr || x.size() < 6) return std::nullopt;

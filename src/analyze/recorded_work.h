@@ -41,7 +41,7 @@ enum class RecordedWorkClass : std::uint8_t {
   softmax,
   elementwise,
   reduction,
-  movement,
+  movement
 };
 inline constexpr std::size_t kRecordedWorkClasses = 8;
 

@@ -27,9 +27,7 @@ Result<StepPath> path_of(const RecordedTrace& trace, const Launches& started,
                annotated_event(trace, options.critical_annotation, options.critical_instance));
     window = {trace.start_ns[event], trace.end_ns(event)};
     of = options.critical_annotation;
-    if (options.critical_instance > 0) {
-      of += " [" + std::to_string(options.critical_instance) + "]";
-    }
+    if (options.critical_instance > 0) of += " [" + std::to_string(options.critical_instance) + "]";
   } else if (!steps.empty()) {
     window = steps.front().window;
     of = trace.name_of(steps.front().event);

@@ -85,9 +85,7 @@ Result<std::vector<double>> predict_left_out(std::span<const CollectiveGeneratio
       ORRERY_TRY(const CollectiveParameters facts, load_collective_parameters(catalog, "default"));
       parameters = typical_parameters(facts, link_of(generation), others);
     }
-    for (const std::size_t i : own) {
-      out[i] = predicted_time(generation, i, parameters).value();
-    }
+    for (const std::size_t i : own) out[i] = predicted_time(generation, i, parameters).value();
   }
   return out;
 }

@@ -186,9 +186,7 @@ Result<std::vector<CollectiveGeneration>> collective_generations(
 
 Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
                                           std::span<const std::size_t> rows) {
-  if (rows.empty()) {
-    return bad_input("no row of " + generation.architecture + " to fit");
-  }
+  if (rows.empty()) return bad_input("no row of " + generation.architecture + " to fit");
   const FabricLevel& level = generation.levels[rows.front()].front();
   const LinkKind link = link_kind(level, 0);
   const std::vector<Adjustable> parameters = adjustables(generation.start, link, level.latency);

@@ -243,9 +243,7 @@ std::vector<double> expert_loads(const MeasuredExpertLayer& row) {
     own += out[i];
   }
   const double rows = std::min(row.tokens * row.top_k, mean * local * busiest);
-  for (double& load : out) {
-    load = std::min(row.tokens, std::round(load * rows / own));
-  }
+  for (double& load : out) load = std::min(row.tokens, std::round(load * rows / own));
   if (std::ranges::all_of(out, [](double m) { return m == 0; })) out.back() = 1;
   return out;
 }

@@ -70,9 +70,7 @@ Result<Document> Catalog::merged(std::string_view kind, const CatalogEntry* of, 
   if (stated == nullptr) return document;
   const std::string where = document.name + ": line " + std::to_string(stated->line()) + ", base";
   const std::string name = stated->scalar_text();
-  if (name.empty()) {
-    return bad_input("is not the name of an entry", where, "write base: h100-sxm");
-  }
+  if (name.empty()) return bad_input("is not the name of an entry", where, "write base: h100-sxm");
   if (bases >= kMostBases) {
     return bad_input("more than " + std::to_string(kMostBases) + " bases in a row", where,
                      "one of them may be based on itself");

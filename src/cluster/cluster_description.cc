@@ -223,9 +223,7 @@ Result<FabricLevel> network_level(const LevelDescription& described, const Netwo
   ORRERY_TRY(Figures figures, figures_of(fabric, kScaleOutStandIn, catalog, gaps));
   if (!described.latency || !described.efficiency) {
     for (std::string& gap : gaps) {
-      if (std::ranges::find(assumed, gap) == assumed.end()) {
-        assumed.push_back(std::move(gap));
-      }
+      if (std::ranges::find(assumed, gap) == assumed.end()) assumed.push_back(std::move(gap));
     }
   }
   int tiers = further_tiers;

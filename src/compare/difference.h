@@ -39,7 +39,7 @@ enum class DifferenceCause : std::uint8_t {
   waiting,
   overlap,
   late,
-  latency,
+  latency
 };
 inline constexpr std::size_t kDifferenceCauses = 8;
 

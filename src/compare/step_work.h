@@ -50,7 +50,7 @@ enum class StepWork : std::uint8_t {
   waiting,
   copies,
   earlier,
-  idle,
+  idle
 };
 inline constexpr std::size_t kStepWorks = 14;
 // "matrix products": unlike the names of operators.

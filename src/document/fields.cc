@@ -29,9 +29,7 @@ Result<std::int64_t> read_integer(const Value& v) {
 }
 
 Result<std::string> read_text(const Value& v) {
-  if (!v.is_scalar() || v.kind() == Value::Kind::null) {
-    return bad_input("expected text");
-  }
+  if (!v.is_scalar() || v.kind() == Value::Kind::null) return bad_input("expected text");
   return v.scalar_text();
 }
 

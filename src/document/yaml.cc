@@ -57,9 +57,7 @@ class YamlBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
-    if (builder.expects_key()) {
-      check(builder.refuse("a field has no name", line(mark)));
-    }
+    if (builder.expects_key()) check(builder.refuse("a field has no name", line(mark)));
     check(builder.scalar(Value::scalar(Value::Kind::null, "", line(mark))));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {

@@ -17,9 +17,7 @@ CostContext with_kernel_times(CostContext context, const Scenario& scenario) {
   if (context.kernel_times == scenario.kernel_times) return context;
   context.kernel_times = scenario.kernel_times;
   for (CostContext& site : context.further_sites) site.kernel_times = scenario.kernel_times;
-  if (context.kernel_times != nullptr) {
-    context.assumed.push_back(context.kernel_times->source());
-  }
+  if (context.kernel_times != nullptr) context.assumed.push_back(context.kernel_times->source());
   return context;
 }
 
@@ -77,9 +75,7 @@ Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count)
 
 std::vector<std::string> own_entries(const Catalog& catalog) {
   std::vector<std::string> out;
-  for (const Catalog::Overlaid& own : catalog.overlaid_in_use()) {
-    out.push_back(own.in_words());
-  }
+  for (const Catalog::Overlaid& own : catalog.overlaid_in_use()) out.push_back(own.in_words());
   return out;
 }
 
@@ -109,9 +105,7 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
   const std::vector<std::string> problems =
       plan_problems(scenario.model, scenario.cluster, completed.training, completed.plan);
-  if (!problems.empty()) {
-    return bad_input(fmt::format("{}", fmt::join(problems, "; ")), "plan");
-  }
+  if (!problems.empty()) return bad_input(fmt::format("{}", fmt::join(problems, "; ")), "plan");
   scenario.training = completed.training;
   ORRERY_TRY(std::shared_ptr<PricedScenario> made, pricing(std::move(scenario)));
   ORRERY_TRY(PredictedStep out, predict(std::move(made), completed.plan));

@@ -149,9 +149,7 @@ template <class Part>
 Value whole(const Part& part) {
   Value out = all_fields(part);
   Value levels = Value::list();
-  for (const FabricLevel& level : part.levels) {
-    levels.append(all_fields(level));
-  }
+  for (const FabricLevel& level : part.levels) levels.append(all_fields(level));
   return out.set("levels", std::move(levels));
 }
 

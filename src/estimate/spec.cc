@@ -90,9 +90,7 @@ Result<Value> flat_plan(const Value& plan) {
 
 Result<Cluster> cluster_of(const Document& document, const Value& value, const Catalog& catalog) {
   const std::string where = place(document, value, "cluster");
-  if (value.is_scalar()) {
-    return at(where, parse_cluster(value.scalar_text(), catalog));
-  }
+  if (value.is_scalar()) return at(where, parse_cluster(value.scalar_text(), catalog));
   const Value* name = value.find("name");
   const Value* gpus = value.find("gpus");
   if (name != nullptr && value.members().size() == (gpus != nullptr ? 2U : 1U)) {

@@ -76,9 +76,7 @@ CheckpointCost checkpoint_cost(const Model& model, const Training& training, con
   out.storage.blocked = policy.blocked.value_or(waits ? write : to_host);
   out.storage.durable = waits ? out.storage.blocked : out.storage.blocked + write;
   out.storage.restore = out.size / policy.read_bandwidth.value_or(out.bandwidth);
-  if (policy.memory) {
-    out.memory = SaveCost{to_host, copy, copy};
-  }
+  if (policy.memory) out.memory = SaveCost{to_host, copy, copy};
   return out;
 }
 

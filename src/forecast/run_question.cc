@@ -37,9 +37,7 @@ Result<void> check_phases(const RunQuestion& q) {
         phase.sequence_length.value_or(1) < 1) {
       return bad_input("a number below 1", place, "write 1 or more");
     }
-    if (phase.steps.value_or(1) > kMostSteps) {
-      return bad_input("more than 1e15 steps", place);
-    }
+    if (phase.steps.value_or(1) > kMostSteps) return bad_input("more than 1e15 steps", place);
     if (phase.share && !(*phase.share > 0 && *phase.share < 1)) {
       return bad_input(fmt::format("a share of {}", *phase.share), place,
                        "write one between 0 and 1");

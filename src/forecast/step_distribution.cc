@@ -119,9 +119,7 @@ std::vector<SlowStage> slow_stages_of(const VaryingStep& work, const StepDraws& 
   std::vector<SlowStage> out;
   if (time <= 1) return out;
   for (std::size_t stage = 0; stage < work.devices(); ++stage) {
-    if (progressed) {
-      progressed(static_cast<double>(stage) / static_cast<double>(work.devices()));
-    }
+    if (progressed) progressed(static_cast<double>(stage) / static_cast<double>(work.devices()));
     StepDraws other = draws;
     other.slow.push_back({.stage = static_cast<std::int64_t>(stage), .nodes = 1, .time = time});
     const Seconds with =

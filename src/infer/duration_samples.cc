@@ -247,9 +247,7 @@ Result<DurationSamples> duration_samples(const OperationTimeline& timeline) {
       for (std::size_t rank = 0; rank < all; rank += met) {
         double ps = step.duration[rank * slots + s];
         for (std::size_t r = rank; transfers && r < rank + met; ++r) {
-          for (const std::uint32_t m : slot.group) {
-            ps = std::min(ps, step.duration[r * slots + m]);
-          }
+          for (const std::uint32_t m : slot.group) ps = std::min(ps, step.duration[r * slots + m]);
         }
         collected.add({index, static_cast<std::int32_t>(rank), step.step, ps * 1e-12, false});
       }

@@ -30,9 +30,7 @@ Intervals windows_of(const RecordedTrace& trace, const ProfileOptions& steps) {
   Intervals windows;
   if (steps.rank && trace.rank != *steps.rank) return windows;
   for (const MarkedStep& step : marked_steps(trace)) {
-    if (!steps.step || step.number == *steps.step) {
-      windows.push_back({step.start_ns, step.end_ns});
-    }
+    if (!steps.step || step.number == *steps.step) windows.push_back({step.start_ns, step.end_ns});
   }
   std::ranges::sort(windows, {}, &Interval::start);
   return union_of(windows);

@@ -283,9 +283,7 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
       ns += m.transfer_ns + m.waiting_ns;
       waiting += m.waiting_ns;
       shortest = shortest == 0 ? m.transfer_ns : std::min(shortest, m.transfer_ns);
-      if (message.bytes <= 0) {
-        message = recorded_message(run[m.trace], started[m.trace], m.event);
-      }
+      if (message.bytes <= 0) message = recorded_message(run[m.trace], started[m.trace], m.event);
     }
     all_ns += ns;
     const std::int64_t ranks = message.ranks > 0 ? message.ranks : instance.ranks;

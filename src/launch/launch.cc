@@ -215,9 +215,7 @@ Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catal
   };
   const bool counted = cluster.find(':') != std::string::npos ||
                        catalog.contains("clusters", cluster) || cluster.ends_with(".yaml");
-  if (counted) {
-    ORRERY_RETURN_IF_ERROR(with_count());
-  }
+  if (counted) ORRERY_RETURN_IF_ERROR(with_count());
   import.apply();
   ORRERY_RETURN_IF_ERROR(import.check_counts(question.files.size() > 1));
   LaunchSettings& settings = import.settings;
@@ -329,9 +327,7 @@ template <Described T>
 void differing(const std::string& path, const T& wanted, const T& got,
                std::vector<std::string>& out) {
   LaunchSettings other;
-  for (const LaunchFlag& leaf : leaves(all_fields(got), "")) {
-    other[leaf.key] = leaf.value;
-  }
+  for (const LaunchFlag& leaf : leaves(all_fields(got), "")) other[leaf.key] = leaf.value;
   for (const LaunchFlag& leaf : leaves(all_fields(wanted), "")) {
     const auto found = other.find(leaf.key);
     if (found == other.end() || found->second != leaf.value) {

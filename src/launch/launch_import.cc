@@ -242,9 +242,7 @@ void LaunchImport::account(std::size_t i, const LaunchSettings& known) {
       return say(FlagUse::irrelevant, "the framework's default");
     }
   }
-  if (flag.flag.value == "false" && is_known) {
-    return say(FlagUse::irrelevant, "off, as without it");
-  }
+  if (flag.flag.value == "false" && is_known) return say(FlagUse::irrelevant, "off, as without it");
   if (!flag.flag.unresolved.empty()) return say(FlagUse::not_understood, flag.flag.unresolved);
   if (why != why_not_.end()) return say(FlagUse::not_understood, why->second);
   say(FlagUse::not_understood, is_known ? "a value, or a combination, that has no counterpart"

@@ -79,9 +79,7 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
 bool gathers_weights(const Plan& plan, const ShardMoves& moves, Pass pass, const ChunkUse& use) {
   if (pass == Pass::weight_gradient) return false;
   const bool forward = pass == Pass::forward;
-  if (plan.zero < 3) {
-    return forward && use.opens && plan.zero >= 1 && plan.overlap.parameter_gather;
-  }
+  if (plan.zero < 3) return forward && use.opens && plan.zero >= 1 && plan.overlap.parameter_gather;
   switch (moves.weights) {
     case ShardMove::each_pass:
       return true;

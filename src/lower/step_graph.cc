@@ -198,9 +198,7 @@ class StepBuilder {
   NodeIndex reduced(std::uint32_t device, const Reduction& r, std::uint32_t instance, bool last) {
     const NodeIndex node = on_data_parallel_stream(device, r.what, instance, r.after);
     const NodeIndex there = offload_.send_gradients(device, r.trained, node, instance);
-    if (last && step_.plan.overlap.host_update) {
-      offload_.update(device, r.trained, there, instance);
-    }
+    if (last && step_.plan.overlap.host_update) offload_.update(device, r.trained, there, instance);
     return there;
   }
   [[nodiscard]] bool fetches_weights() const {

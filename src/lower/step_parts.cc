@@ -278,9 +278,7 @@ Picoseconds StepCosts::copying(Bytes moved) const {
 }
 
 OperationParts StepCosts::transfer_parts(std::size_t boundary_index) const {
-  if (!device_site.empty()) {
-    return slower_end(boundary_index).transfer_parts(boundary_index);
-  }
+  if (!device_site.empty()) return slower_end(boundary_index).transfer_parts(boundary_index);
   const CostContext& costs = cache->context();
   // What all tensor-parallel ranks hold alike each of them may send a piece of.
   const bool pieces = costs.software.splits_transfers && plan.tp > 1 && !plan.sequence_parallel;

@@ -22,7 +22,7 @@ enum class StepStream : std::uint8_t {
   offload,
   reload,
   storage,
-  outer,
+  outer
 };
 inline constexpr std::size_t kStepStreams = 12;
 // Of these the ones that operations inside a block use come first.

@@ -38,9 +38,7 @@ std::string name_of_dimension(const Dimension& d, const Operator& op, const Mode
     return "width of the shared expert";
   }
   if (const std::string_view words = words_of(d.axis); !words.empty()) return std::string(words);
-  if (d.axis == LogicalAxis::none && d.factor == model.width) {
-    return "hidden width";
-  }
+  if (d.axis == LogicalAxis::none && d.factor == model.width) return "hidden width";
   return fmt::format("width of {}", op.name);
 }
 

@@ -276,9 +276,7 @@ class Reader {
     if (auto because = vocabulary(); !because.empty()) return because;
     if (convention_.stage_layers == StageLayers::balanced_parameters && p.chunks == 1) {
       p.layers = layers_of_equal_parameters(row_, p.pp);
-      if (!p.layers.empty()) {
-        assume("stages of as equal numbers of parameters as layers allow");
-      }
+      if (!p.layers.empty()) assume("stages of as equal numbers of parameters as layers allow");
     }
     // Every zero-bubble schedule but ZB-H1 is stated with post-validation (arXiv 2401.10241 s.4).
     if (p.schedule.starts_with("zb_") && p.schedule != "zb_h1") {

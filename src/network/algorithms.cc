@@ -195,9 +195,7 @@ std::optional<Program> chain(Kind kind, const ProgramShape& shape) {
   const std::uint32_t pieces = std::clamp(shape.pieces, 1U, kMostPieces);
   Program out = program(kind, shape, pieces);
   std::vector<Stage> stages;
-  for (std::uint32_t r = 0; r + 1 < out.ranks; ++r) {
-    stages.push_back({{.from = r, .to = r + 1}, r});
-  }
+  for (std::uint32_t r = 0; r + 1 < out.ranks; ++r) stages.push_back({{.from = r, .to = r + 1}, r});
   out.rounds = pipeline(stages, pieces);
   return out;
 }

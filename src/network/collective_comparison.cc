@@ -339,9 +339,7 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
     times.closed_form = closed_form(algorithm, kind, payload, path, protocol, parameters);
     const Seconds base = off_links(algorithm, kind, payload, path, protocol, parameters)
                              .value_or(parameters.ring.base.of(protocol));
-    if (times.closed_form) {
-      reach(reached, algorithm, StepLatency::none);
-    }
+    if (times.closed_form) reach(reached, algorithm, StepLatency::none);
     ORRERY_TRY(const Network network, network_of(reached));
     constexpr std::array kRoutings = {Routing::spray, Routing::ecmp, Routing::planned};
     const std::array<Seconds*, 3> into = {&times.flows, &times.hashed, &times.planned};

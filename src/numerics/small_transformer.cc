@@ -448,9 +448,7 @@ Result<TrainingStudy> training_study(const TrainingQuestion& question, int threa
     const auto trained = train(
         question.model, numerics_of(run), question.steps, initial, seed,
         [&](const TrainingStep& s) {
-          if (std::ranges::find(shown, s.step) != shown.end()) {
-            snapshots[index][s.step] = s.weights;
-          }
+          if (std::ranges::find(shown, s.step) != shown.end()) snapshots[index][s.step] = s.weights;
           if (run != base) return;
           if (s.step == 1) out.first_loss[index / runs] = s.loss;
           out.last_loss[index / runs] = s.loss;

@@ -110,9 +110,7 @@ Result<std::vector<StoredTensor>> parse_safetensors_header(std::string_view json
     const Value* type = entry.kind() == Value::Kind::map ? entry.find("dtype") : nullptr;
     if (type == nullptr) return refused(name, "no dtype");
     tensor.type = type_named(type->scalar_text());
-    if (tensor.type == nullptr) {
-      return refused(name, "unknown dtype '" + type->scalar_text() + "'");
-    }
+    if (tensor.type == nullptr) return refused(name, "unknown dtype '" + type->scalar_text() + "'");
     auto shape = whole_numbers(entry.find("shape"), kMostDimensions);
     if (!shape) return refused(name, "its shape is not a list of at most 32 sizes");
     tensor.shape = std::move(*shape);

@@ -121,9 +121,7 @@ Result<Api> loaded_api() {
   find(out.none, "_Py_NoneStruct");
   find(out.plain_type, "PyBaseObject_Type");
 #undef ORRERY_PYTHON_SYMBOL
-  if (missing != nullptr) {
-    return unsupported(fmt::format("{} has no {}", kLibpython, missing));
-  }
+  if (missing != nullptr) return unsupported(fmt::format("{} has no {}", kLibpython, missing));
   return out;
 }
 

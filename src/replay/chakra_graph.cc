@@ -244,9 +244,7 @@ class Builder {
       operation_of_[r].assign(run_[r].trace.nodes.size(), kNoMembers);
     }
     for (std::uint32_t m = 0; m < meetings_.meetings.size(); ++m) {
-      for (const ChakraMember& at : meetings_.meetings[m].members) {
-        meeting_of[at.rank][at.node] = m;
-      }
+      for (const ChakraMember& at : meetings_.meetings[m].members) meeting_of[at.rank][at.node] = m;
     }
     for (std::uint32_t r = 0; r < run_.size(); ++r) {
       for (const std::uint32_t n : orders_[r].nodes) {

@@ -19,9 +19,7 @@ std::int64_t whole(Picoseconds time) { return static_cast<std::int64_t>(time.cou
 
 Intervals sorted_union(std::vector<Interval>& parts) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  if (!std::ranges::is_sorted(parts, earlier)) {
-    std::ranges::sort(parts, earlier);
-  }
+  if (!std::ranges::is_sorted(parts, earlier)) std::ranges::sort(parts, earlier);
   return union_of(parts);
 }
 

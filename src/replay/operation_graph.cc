@@ -165,9 +165,7 @@ class Wiring {
     }
     chain(sent);
     chain(received);
-    for (std::size_t k = 0; k < std::min(sent.size(), from.size()); ++k) {
-      after(sent[k], from[k]);
-    }
+    for (std::size_t k = 0; k < std::min(sent.size(), from.size()); ++k) after(sent[k], from[k]);
     for (std::size_t k = 0; k < std::min(received.size(), to.size()); ++k) {
       after(to[k], received[k]);
       const auto pass = std::ranges::find(all, to[k]);

@@ -68,9 +68,7 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
   }
   const std::vector<PartsOverTime> recorded(recorded_spans.begin(), recorded_spans.end());
   const std::vector<PartsOverTime> simulated(replayed_spans.begin(), replayed_spans.end());
-  for (auto& of_trace : starts) {
-    std::ranges::sort(of_trace, {}, &Start::recorded_ns);
-  }
+  for (auto& of_trace : starts) std::ranges::sort(of_trace, {}, &Start::recorded_ns);
   const std::vector<BoundBy> bounds = bound_by(graph, replayed);
 
   Replay result;

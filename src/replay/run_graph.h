@@ -41,7 +41,7 @@ enum class RunNodeKind : std::uint8_t {
   work,
   arrival,
   rendezvous,
-  transfer,
+  transfer
 };
 
 inline constexpr std::uint32_t kNoLane = 0xffffffff;

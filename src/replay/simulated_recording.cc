@@ -235,9 +235,7 @@ class TimedRank {
       if (!ran(caller)) begin_[caller] = std::min(begin_[caller], begin_[n]);
       whole_[caller] = std::min(whole_[caller] + whole_[n], kLongestMicroseconds);
       const std::uint64_t end = std::max(own_end_[n], begin_[n] + whole_[n]);
-      if (begin_[n] < kLatestNodeMicros) {
-        last_[caller] = std::max({last_[caller], end, last_[n]});
-      }
+      if (begin_[n] < kLatestNodeMicros) last_[caller] = std::max({last_[caller], end, last_[n]});
       if (--missing[caller] == 0) ready.push_back(caller);
     }
     durations_are_own_ = shorter;
@@ -495,9 +493,7 @@ Result<RecordedRun> marked_recording(const GraphFile& file, const Timeline& time
 }
 
 void forget_marks(RecordedRun& run) {
-  for (RecordedTrace& trace : run.ranks) {
-    std::ranges::fill(trace.external_id, kNotRecorded);
-  }
+  for (RecordedTrace& trace : run.ranks) std::ranges::fill(trace.external_id, kNotRecorded);
 }
 
 Result<RecordedRun> simulated_recording(const GraphFile& file, const std::string& name) {

@@ -23,17 +23,13 @@ class Filling {
 
   Result<FilledPipeline> run() {
     const auto linear = linear_order(out_);
-    if (!linear) {
-      return bad_input("the order of forwards and input gradients deadlocks");
-    }
+    if (!linear) return bad_input("the order of forwards and input gradients deadlocks");
     for (std::size_t d = 0; d < device_.size(); ++d) {
       device_[d].pending.reserve(out_.order[d].size() / 2);
       out_.order[d].clear();
       out_.order[d].reserve(device_[d].pending.capacity() * 3);
     }
-    for (const auto& [d, op] : *linear) {
-      ORRERY_RETURN_IF_ERROR(place(d, op));
-    }
+    for (const auto& [d, op] : *linear) ORRERY_RETURN_IF_ERROR(place(d, op));
     Picoseconds makespan;
     for (std::size_t d = 0; d < device_.size(); ++d) {
       while (pending(d)) weight_gradient(d);

@@ -23,9 +23,7 @@ class ListScheduler {
 
   std::optional<PassOrders> run() {
     std::size_t left = 3 * stages_ * microbatches_;
-    for (Device& d : devices_) {
-      d.order.reserve(3 * problem_.chunks() * microbatches_);
-    }
+    for (Device& d : devices_) d.order.reserve(3 * problem_.chunks() * microbatches_);
     for (std::size_t d = 0; d < devices_.size(); ++d) look(d);
     while (!queue_.empty()) {
       const Event event = queue_.top();

@@ -133,9 +133,7 @@ Result<StatedTimes> parse_stated_times(std::string_view text) {
     const std::string key(trimmed(part.substr(0, equals)));
     const auto quantity = find_quantity(key);
     if (!quantity) return fail(at("times", quantity.error()));
-    if (out.has(**quantity)) {
-      return bad_input("'" + key + "' is given twice", "times");
-    }
+    if (out.has(**quantity)) return bad_input("'" + key + "' is given twice", "times");
     std::string_view values = part.substr(equals + 1);
     for (bool more = true; more;) {
       const std::size_t colon = values.find(':');

@@ -194,9 +194,7 @@ class Heuristic {
   double largest_bubble(std::size_t i) {
     double out = 0;
     for (const Device& d : devices_) out = std::max(out, d.bubble);
-    if (!settings_.allowed.empty()) {
-      out = std::max(out, largest_allowed_ - settings_.allowed[i]);
-    }
+    if (!settings_.allowed.empty()) out = std::max(out, largest_allowed_ - settings_.allowed[i]);
     return out;
   }
 
@@ -223,9 +221,7 @@ class Heuristic {
   }
 
   void make_room(std::size_t i, PassKind kind, std::size_t leg) {
-    while (possible_ && pending(i) && !fits(i, change(i, kind, chunk_of(kind, leg)))) {
-      put_weight(i);
-    }
+    while (possible_ && pending(i) && !fits(i, change(i, kind, chunk_of(kind, leg)))) put_weight(i);
   }
 
   void forwards() {

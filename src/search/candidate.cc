@@ -489,9 +489,7 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
     for (const std::int64_t blocks : {1, 2, 4}) with([&](Plan& p) { p.prefetch = blocks; });
   }
   if (free("update_stride") && plan.offload_optimizer == Offload::cpu) {
-    for (const std::int64_t stride : {0, 2, 3, 4}) {
-      with([&](Plan& p) { p.update_stride = stride; });
-    }
+    for (const std::int64_t stride : {0, 2, 3, 4}) with([&](Plan& p) { p.update_stride = stride; });
   }
   add_sequence_neighbours(plan, scenario, space, out);
   if (free("secondary_shard") && plan.zero == 3 && plan.pp == 1) {
@@ -559,9 +557,7 @@ std::vector<std::string> module_problems(const Scenario& scenario, const SearchS
 std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scenario& scenario,
                                            bool all_axes) {
   std::vector<std::string> out = {"attention", "layers"};
-  if (!all_axes) {
-    out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
-  }
+  if (!all_axes) out.insert(out.end(), kAxesOutsideTheSpace.begin(), kAxesOutsideTheSpace.end());
   if (scenario.model.experts == 0) {
     std::erase(out, "etp");
     std::erase(out, "expert_placement");

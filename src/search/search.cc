@@ -589,9 +589,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   std::ranges::move(own_entries(catalog), std::back_inserter(sized.assumed));
   auto found = Search(std::move(filled), std::move(space), options, std::move(context))
                    .run(sized.assumed, errors);
-  if (scenario.kernel_times != nullptr) {
-    ORRERY_RETURN_IF_ERROR(scenario.kernel_times->outcome());
-  }
+  if (scenario.kernel_times != nullptr) ORRERY_RETURN_IF_ERROR(scenario.kernel_times->outcome());
   return found;
 }
 

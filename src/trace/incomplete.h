@@ -5,9 +5,6 @@
 
 namespace orrery {
 
-enum class Incomplete : std::uint8_t {
-  refuse,
-  use_what_is_whole,
-};
+enum class Incomplete : std::uint8_t { refuse, use_what_is_whole };
 
 }  // namespace orrery

@@ -65,9 +65,7 @@ KernelClass kernel_class(std::string_view kernel, std::string_view op, std::stri
   if (is_communication_kernel(kernel)) return KernelClass::communication;
   if (op.starts_with("aten::")) {
     const std::string_view bare = op.substr(std::string_view("aten::").size());
-    if (std::ranges::find(kProducts, bare) != kProducts.end()) {
-      return KernelClass::matrix_product;
-    }
+    if (std::ranges::find(kProducts, bare) != kProducts.end()) return KernelClass::matrix_product;
   }
   if (contains(outer, "optimizer.step")) return KernelClass::optimizer;
   const KernelClass by_operator = first_word(op, kOperatorWords);

@@ -28,7 +28,7 @@ enum class KernelClass : std::uint8_t {
   elementwise,
   communication,
   copy,
-  other,
+  other
 };
 inline constexpr std::size_t kKernelClasses = 12;
 

@@ -81,9 +81,7 @@ Result<void> add_hosts(RecordedRun& run, const std::vector<HostTrace>& hosts) {
 
 Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions& options,
                              const std::vector<HostTrace>& hosts) {
-  if (traces.empty()) {
-    return bad_input("no traces are given", "", "give at least one");
-  }
+  if (traces.empty()) return bad_input("no traces are given", "", "give at least one");
   RecordedRun run;
   for (RecordedTrace& trace : traces) {
     if (trace.rank == kNotRecorded) trace.rank = rank_of_name(trace.file);

@@ -56,9 +56,7 @@ TraceSummary summary(const RecordedTrace& trace) {
   for (std::size_t i = 0; i < trace.size(); ++i) {
     if (!is_device_work(trace.kind[i])) continue;
     ++s.device_work;
-    if (std::ranges::binary_search(launches, trace.correlation[i])) {
-      ++s.device_work_launched;
-    }
+    if (std::ranges::binary_search(launches, trace.correlation[i])) ++s.device_work_launched;
   }
   std::set<std::int64_t> devices;
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {

@@ -114,9 +114,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
   if (error != std::errc()) {
     return bad_input(quoted(text) + " does not begin with a number", "", hint);
   }
-  if (!std::isfinite(number)) {
-    return bad_input(quoted(text) + " is not finite", "", hint);
-  }
+  if (!std::isfinite(number)) return bad_input(quoted(text) + " is not finite", "", hint);
   std::string_view rest = trimmed(s.substr(static_cast<std::size_t>(end - s.data())));
   const bool bare_is_known = units.front().name.empty();
   if (rest.empty() && !bare_is_known) {
@@ -135,9 +133,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
   for (const Unit& unit : units) {
     if (unit.name != rest) continue;
     const double value = unit.in_base(number);
-    if (!std::isfinite(value)) {
-      return bad_input(quoted(text) + " is out of range", "", hint);
-    }
+    if (!std::isfinite(value)) return bad_input(quoted(text) + " is out of range", "", hint);
     return value;
   }
   return bad_input(

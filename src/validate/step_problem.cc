@@ -71,9 +71,7 @@ StepProblem::StepProblem(std::span<const Cluster> clusters,
   std::set<std::string> networks;
   for (const Cluster& c : clusters) {
     accelerators.insert({c.accelerator.name, c.accelerator.architecture});
-    for (std::size_t l = 1; l < c.levels.size(); ++l) {
-      networks.emplace(technology_of(c.levels[l]));
-    }
+    for (std::size_t l = 1; l < c.levels.size(); ++l) networks.emplace(technology_of(c.levels[l]));
   }
   accelerators_.assign(accelerators.begin(), accelerators.end());
   std::set<std::string> architectures;

@@ -147,9 +147,7 @@ Result<void> apply_capture(EditedRun& run, AppliedEdit& edit, EditContext&) {
     node.duration_ns = 0;
     ++edit.changed;
   }
-  if (!selected) {
-    return changed_something(edit);
-  }
+  if (!selected) return changed_something(edit);
   edit.assumed.emplace_back(
       "the host takes no time but to load data and to wait for devices, the most that graphs can "
       "gain; kernels keep their own times, order and dependencies");

@@ -181,9 +181,7 @@ Result<CollectiveParameters> read_collective_parameters(const Document& document
         {"pairwise.network_efficiency", p.pairwise.network_efficiency},
         {"token_exchange.dispatch.efficiency", p.token_exchange.dispatch.efficiency},
         {"token_exchange.combine.efficiency", p.token_exchange.combine.efficiency}}) {
-    if (!is_share(value)) {
-      return wrong("a share must be from 0.001 to 1", key, "such as 0.92");
-    }
+    if (!is_share(value)) return wrong("a share must be from 0.001 to 1", key, "such as 0.92");
   }
   if (p.in_switch.efficiency < 0 || p.in_switch.efficiency > 1) {
     return wrong("an efficiency must be from 0 to 1", "in_switch.efficiency",

@@ -300,12 +300,8 @@ Result<KernelCalibration> read_kernel_calibration(const Document& document) {
     return bad_input(std::string("no ") + (c.gemm.empty() ? "gemm" : "attention") + " entries",
                      document.name, "at least one of each");
   }
-  for (const GemmParameters& g : c.gemm) {
-    ORRERY_RETURN_IF_ERROR(check(g, document.name));
-  }
-  for (const AttentionParameters& a : c.attention) {
-    ORRERY_RETURN_IF_ERROR(check(a, document.name));
-  }
+  for (const GemmParameters& g : c.gemm) ORRERY_RETURN_IF_ERROR(check(g, document.name));
+  for (const AttentionParameters& a : c.attention) ORRERY_RETURN_IF_ERROR(check(a, document.name));
   return c;
 }
 

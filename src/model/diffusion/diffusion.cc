@@ -16,9 +16,7 @@ namespace {
 
 Result<Model> read_image_model(const Document& document) {
   ORRERY_TRY(ImageModel image, read<ImageModel>(document));
-  if (image.name == "unnamed") {
-    image.name = std::filesystem::path(document.name).stem().string();
-  }
+  if (image.name == "unnamed") image.name = std::filesystem::path(document.name).stem().string();
   return at(document.name, build_image_model(image));
 }
 

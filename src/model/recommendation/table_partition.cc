@@ -122,9 +122,7 @@ TablePartition table_partition(const TableCosts& costs, const Division& d,
   memory.clear();
   for (const TablePiece& p : of_ranks) memory.push_back(p.load.memory);
   Queue queue(costs.room(), std::move(memory));
-  for (std::size_t i = 0; i < ranks; ++i) {
-    queue.push(out.rank(i, node_ranks).seconds, i);
-  }
+  for (std::size_t i = 0; i < ranks; ++i) queue.push(out.rank(i, node_ranks).seconds, i);
   for (std::size_t i = 0; i < of_ranks.size(); ++i) {
     const TablePiece& p = of_ranks[i];
     const std::size_t rank = queue.take(

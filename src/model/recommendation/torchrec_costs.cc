@@ -75,9 +75,7 @@ TorchRecPerf torchrec_perf(const TorchRecShard& s) {
   const bool several_nodes = s.ranks > s.ranks_of_node;
   if (rows_of_node) {
     out.forward_exchange = written / kInNode;
-    if (several_nodes) {
-      out.forward_exchange += written * (s.ranks_of_node / s.ranks) / kAcrossNodes;
-    }
+    if (several_nodes) out.forward_exchange += written * (s.ranks_of_node / s.ranks) / kAcrossNodes;
   } else {
     out.forward_exchange = written / (several_nodes ? kAcrossNodes : kInNode);
   }

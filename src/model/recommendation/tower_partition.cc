@@ -217,9 +217,7 @@ void exchange(std::vector<std::int64_t>& tower, std::size_t towers, const Simila
   const auto of = [&](std::size_t i) { return static_cast<std::size_t>(tower[i]); };
   std::vector<double> sums(n * towers);  // of the distances of a feature to those of a tower
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      sums[i * towers + of(j)] += distance(s, strategy, i, j);
-    }
+    for (std::size_t j = 0; j < n; ++j) sums[i * towers + of(j)] += distance(s, strategy, i, j);
   }
   for (bool changed = true; changed;) {
     changed = false;

@@ -194,9 +194,7 @@ bool has_feed_forward(const Architecture& a, FeedForwardPart part) {
 }
 
 Architecture completed(Architecture a) {
-  if (a.num_kv_heads == 0) {
-    a.num_kv_heads = a.attention == AttentionKind::mqa ? 1 : a.num_heads;
-  }
+  if (a.num_kv_heads == 0) a.num_kv_heads = a.attention == AttentionKind::mqa ? 1 : a.num_heads;
   if (a.head_dim == 0 && a.latent_attention) a.head_dim = a.latent_attention->v_head_dim;
   if (a.head_dim == 0 && a.num_heads > 0) a.head_dim = a.hidden / a.num_heads;
   if (!a.attention) {

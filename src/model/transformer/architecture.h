@@ -33,7 +33,7 @@ enum class NormKind {
   layernorm_plain,
   rmsnorm,
   rmsnorm_sandwich,
-  rmsnorm_post,
+  rmsnorm_post
 };
 template <>
 inline constexpr char kWordSeparator<NormKind> = '-';  // "rmsnorm-sandwich"

@@ -107,9 +107,7 @@ void BlockWriter::scan_channels() {
               inner * static_cast<double>(s.convolution + (s.convolution_bias ? 1 : 0)));
   gemm("state_space.selection", OperatorClass::attention_projection, Boundary::row, selected, width,
        inner * (rank + 2 * state));
-  if (s.inner_norms) {
-    norm("state_space.selection_norm", stream_rows(), selected, rank + 2 * state);
-  }
+  if (s.inner_norms) norm("state_space.selection_norm", stream_rows(), selected, rank + 2 * state);
   gemm("state_space.steps", OperatorClass::attention_projection, Boundary::column, width,
        fixed(rank), (rank + 1) * inner)
       .saved.push_back({whole_rows(), width, ElementKind::activation});

@@ -129,9 +129,7 @@ Result<Model> build_model(const Architecture& architecture) {
                  .final_norm = i + 1 == a.num_encoder_layers});
     }
   }
-  for (std::int64_t i = 0; i < a.num_layers; ++i) {
-    add_layer(model, a, kinds, decoder_layer(a, i));
-  }
+  for (std::int64_t i = 0; i < a.num_layers; ++i) add_layer(model, a, kinds, decoder_layer(a, i));
 
   for (Block& block : model.blocks) block.residual = a.residual;
 

@@ -376,9 +376,7 @@ std::string contours(const RunForecast& f, CheckpointedJob job) {
 
 std::string failures_and_checkpoints(const RunForecast& f) {
   const auto job = closed_form(f);
-  if (!job) {
-    return html_section("Failures and checkpoints", "", paragraphs(cause_sentences(f)));
-  }
+  if (!job) return html_section("Failures and checkpoints", "", paragraphs(cause_sentences(f)));
   return html_section(
       "Failures and checkpoints", "ETTR by how often a job fails and how often it saves",
       html_halves(

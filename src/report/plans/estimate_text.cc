@@ -90,9 +90,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
       const std::string value = shortened(f.value, width);
       line +=
           painted(fitted(f.name, kName, Align::left), kDim, style) + painted(value, f.ink, style);
-      if (!last) {
-        line += std::string(static_cast<std::size_t>(width - display_width(value)), ' ');
-      }
+      if (!last) line += std::string(static_cast<std::size_t>(width - display_width(value)), ' ');
     }
     out += line + "\n";
   }
@@ -372,9 +370,7 @@ std::string healthy_run_sentence(const HealthyRun& run) {
   if (!run.tokens) out = "if nothing fails: ";
   out += fmt::format("{} in {} · {} GPU-hours", counted(run.steps, "step"), span_words(run.wall),
                      compact(run.gpu_hours(run.wall)));
-  if (run.price) {
-    out += fmt::format(" · {} at {}", dollars(run.cost(run.wall)), run.price_name);
-  }
+  if (run.price) out += fmt::format(" · {} at {}", dollars(run.cost(run.wall)), run.price_name);
   if (run.power) out += " · " + watt_hours(run.energy(run.wall));
   if (run.carbon) {
     out += fmt::format(" · {} t of CO2", grouped(std::llround(run.carbon_kg(run.wall) / 1000)));
@@ -389,9 +385,7 @@ std::string healthy_run_tiles(const HealthyRun& run) {
                 run.tokens ? compact(*run.tokens) + " tokens" : grouped(run.steps) + " steps") +
       html_tile("GPU-hours", compact(run.gpu_hours(run.wall)),
                 "on " + grouped(run.accelerators) + " GPUs");
-  if (run.price) {
-    out += html_tile("Cost", dollars(run.cost(run.wall)), "at " + run.price_name);
-  }
+  if (run.price) out += html_tile("Cost", dollars(run.cost(run.wall)), "at " + run.price_name);
   if (run.power) {
     out += html_tile("Energy", watt_hours(run.energy(run.wall)), "at the design power");
   }

@@ -344,9 +344,7 @@ std::string traffic_section(const HtmlReport& report) {
                     .unit = "%",
                     .series = {{"accent", level.level, {}}},
                     .seconds = report.estimate->step_time.value()};
-    for (const double share : level.over_time) {
-      chart.series.front().values.push_back(100 * share);
-    }
+    for (const double share : level.over_time) chart.series.front().values.push_back(100 * share);
     body += fmt::format("<h3>{} over the step, of its rate</h3>\n", html_text(level.level)) +
             time_chart_svg(chart);
   }

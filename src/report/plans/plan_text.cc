@@ -18,9 +18,7 @@ constexpr std::string_view kDot = " · ";
 
 std::string recompute_words(const Plan& plan) {
   std::string out(to_text(plan.recompute));
-  if (plan.recompute_layers > 0) {
-    out += fmt::format(" ({} layers)", plan.recompute_layers);
-  }
+  if (plan.recompute_layers > 0) out += fmt::format(" ({} layers)", plan.recompute_layers);
   if (!plan.recompute_modules.empty()) out += " " + to_text(plan.recompute_modules);
   return out;
 }

@@ -389,9 +389,7 @@ std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& 
                    number_text(s.unit.of(run.timeline.end(run.graph.nodes[i]))));
   }
   CompactMember order(out, "device_ops");
-  for (const std::string& device : operations) {
-    order.row([&](std::string& row) { row += device; });
-  }
+  for (const std::string& device : operations) order.row([&](std::string& row) { row += device; });
   order.close();
   return out + "\n}\n";
 }

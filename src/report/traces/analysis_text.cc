@@ -153,9 +153,7 @@ std::string launch_section(const RecordedTrace& trace, const RankAnalysis& rank,
 
 std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
                          const AnalysisView& view, const TextStyle& style) {
-  if (view.rank < view.paths.size()) {
-    return step_path_text(view.paths[view.rank], view.rows, style);
-  }
+  if (view.rank < view.paths.size()) return step_path_text(view.paths[view.rank], view.rows, style);
   const bool synchronized =
       std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
   const std::string doubt =

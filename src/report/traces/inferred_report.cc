@@ -126,9 +126,7 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
     }
   }
   Table table(left("", 9), right("", 8), left("from", 3));
-  for (const InferredFact& fact : c.spec.facts) {
-    table.row(fact.name, fact.value, fact.from);
-  }
+  for (const InferredFact& fact : c.spec.facts) table.row(fact.name, fact.value, fact.from);
   out += heading("Inferred", "", style) + table.text(style);
   if (!c.spec.not_inferred.empty()) {
     out += heading("Not inferred", "", style);

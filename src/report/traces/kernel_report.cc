@@ -58,9 +58,7 @@ Table class_table(const KernelComparison& c) {
               k.errors ? percent(k.errors->median) : (predicted ? "with waiting" : ""),
               k.errors ? percent(k.errors->p90) : "");
   }
-  if (c.waiting > Seconds(0)) {
-    table.row("waiting", "", "", c.waiting, "", "", "", "", "");
-  }
+  if (c.waiting > Seconds(0)) table.row("waiting", "", "", c.waiting, "", "", "", "", "");
   return table;
 }
 

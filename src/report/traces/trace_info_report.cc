@@ -182,9 +182,7 @@ std::string value_text(const TraceFact& fact) {
 
 Value value_json(const TraceFact& fact) {
   if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
-  if (const auto* time = std::get_if<Seconds>(&fact.value)) {
-    return seconds_value(*time);
-  }
+  if (const auto* time = std::get_if<Seconds>(&fact.value)) return seconds_value(*time);
   return Value::text(std::get<std::string>(fact.value));
 }
 
@@ -258,9 +256,7 @@ std::string trace_info_text(const RecordedRun& run, const TextStyle& style) {
   const TraceSummary& first = summaries.front();
   if (!first.steps.empty()) {
     Table steps(left("step", 3), right("begins", 2), right("takes", 3));
-    for (const StepMark& step : first.steps) {
-      steps.row(step.name, step.start, step.duration);
-    }
+    for (const StepMark& step : first.steps) steps.row(step.name, step.start, step.duration);
     out += section("Steps", fmt::format("of rank {}", run.ranks.front().rank), steps, style);
   }
   out += linked_hosts(run, style);
@@ -288,9 +284,7 @@ std::string trace_contents_text(const std::vector<TraceContents>& files, const T
     out += heading(printable(file.file.substr(file.file.rfind('/') + 1)),
                    std::string(file.format->name), style);
     Table facts(left("what", 2), left("how much", 3));
-    for (const TraceFact& fact : file.facts) {
-      facts.row(spaced(fact.key), value_text(fact));
-    }
+    for (const TraceFact& fact : file.facts) facts.row(spaced(fact.key), value_text(fact));
     out += facts.text(style);
     if (!file.work.empty()) out += "\n" + work_table(file, style);
   }

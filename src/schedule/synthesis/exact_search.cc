@@ -213,12 +213,8 @@ class Question {
     device.weight_start = kind == 2 ? now : kInfinity;
     device.weight_memory = was.memory;
     device.order.push_back({static_cast<PassKind>(kind), static_cast<std::uint8_t>(c)});
-    if (kind == 0 && s + 1 < stages_) {
-      arrival(0, s, j) = device.now + hop_[s];
-    }
-    if (kind == 1 && s > 0) {
-      arrival(1, s, j) = device.now + hop_[s - 1];
-    }
+    if (kind == 0 && s + 1 < stages_) arrival(0, s, j) = device.now + hop_[s];
+    if (kind == 1 && s > 0) arrival(1, s, j) = device.now + hop_[s - 1];
     const bool whole = search();
     if (found_) return true;
     device.order.pop_back();

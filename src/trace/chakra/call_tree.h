@@ -28,10 +28,7 @@
 
 namespace orrery {
 
-enum class LaunchingOperator : std::uint8_t {
-  nearest,
-  external_id,
-};
+enum class LaunchingOperator : std::uint8_t { nearest, external_id };
 
 enum class Fills : std::uint8_t {
   leave_out,  // as Chakra's linker does

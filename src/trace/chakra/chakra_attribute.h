@@ -36,7 +36,7 @@ enum class ChakraKind : std::uint8_t {
   sfixed64,
   boolean,
   string,
-  bytes,
+  bytes
 };
 
 struct ChakraAttribute {

@@ -33,10 +33,7 @@ struct ChakraFinding {
   bool operator==(const ChakraFinding&) const = default;
 };
 
-enum class AbsentDependencies : std::uint8_t {
-  report,
-  count_as_done,
-};
+enum class AbsentDependencies : std::uint8_t { report, count_as_done };
 
 enum class ControlDependencies {
   heed,    // as version 3 of the feeder does

@@ -291,9 +291,7 @@ class Converter {
         to.attributes.push_back(chakra_int64("fw_tid", details.forward_thread));
       }
     }
-    if (lane != kNoNode) {
-      to.attributes.push_back(chakra_int64("tid", recorded_.lanes[lane].thread));
-    }
+    if (lane != kNoNode) to.attributes.push_back(chakra_int64("tid", recorded_.lanes[lane].thread));
   }
 
   void device_attributes(std::uint32_t n, ChakraNode& to) {

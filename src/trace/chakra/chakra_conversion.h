@@ -46,15 +46,9 @@ namespace orrery {
 // The name of nodes that stand for time in which nothing is done (Pauses::write).
 inline constexpr std::string_view kChakraPause = "## pause ##";
 
-enum class StreamOrder : std::uint8_t {
-  leave_to_simulator,
-  as_dependencies,
-};
+enum class StreamOrder : std::uint8_t { leave_to_simulator, as_dependencies };
 
-enum class SynchronizationDependencies : std::uint8_t {
-  keep,
-  leave_out,
-};
+enum class SynchronizationDependencies : std::uint8_t { keep, leave_out };
 
 enum class WorkAttributes : std::uint8_t {
   leave_out,

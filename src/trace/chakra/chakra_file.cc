@@ -293,9 +293,7 @@ void append_records(const ChakraTrace& trace, std::string& out, const After& aft
 Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete incomplete) {
   Records records(std::move(stream), name);
   ORRERY_TRY(const std::string_view first, records.next());
-  if (first.empty()) {
-    return bad_input("is empty", name, "a Chakra trace begins with its version");
-  }
+  if (first.empty()) return bad_input("is empty", name, "a Chakra trace begins with its version");
   ChakraTrace out;
   // Text of another format can pass for fields that nobody knows.
   const bool parsed = read_metadata(first, out);

@@ -78,9 +78,7 @@ TraceContents contents(const ChakraTrace& trace, const std::string& file) {
   Facts facts;
   if (!trace.version.empty()) facts.text("version", trace.version);
   for (const ChakraAttribute& attribute : trace.attributes) {
-    if (attribute.name == "schema" && attribute.is_text()) {
-      facts.text("schema", attribute.bytes);
-    }
+    if (attribute.name == "schema" && attribute.is_text()) facts.text("schema", attribute.bytes);
   }
   facts.number("nodes", trace.nodes.size());
   for (int type = 0; type < kChakraNodeTypes; ++type) {

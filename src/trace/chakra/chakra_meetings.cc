@@ -97,9 +97,7 @@ class Matcher {
     std::map<std::string_view, std::uint32_t> known;  // groups of this rank, by name
     for (const NodeCall& call : ranks_[r].calls) {
       const ChakraNode& node = run_[r].trace.nodes[call.node];
-      if (call.bytes < 0) {
-        return bad_input("comm_size is negative", place(run_[r], node));
-      }
+      if (call.bytes < 0) return bad_input("comm_size is negative", place(run_[r], node));
       if (call.type != ChakraNodeType::collective) {
         transfers_.push_back({&call, r});
         continue;

@@ -34,7 +34,7 @@ enum class ChakraNodeType : std::uint8_t {
   compute,
   send,
   receive,
-  collective,
+  collective
 };
 inline constexpr int kChakraNodeTypes = 8;
 // As the schema spells it: "COMM_COLL_NODE".
@@ -51,7 +51,7 @@ enum class ChakraCollective : std::uint8_t {
   all_to_all,
   reduce_scatter,
   reduce_scatter_block,
-  barrier,
+  barrier
 };
 inline constexpr int kChakraCollectives = 10;
 // As the schema spells it: "ALL_REDUCE".

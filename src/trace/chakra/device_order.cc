@@ -31,9 +31,7 @@ class Ordering {
       if (recorded.kind[e] == EventKind::runtime_call && recorded.correlation[e] != kNotRecorded) {
         calls_.emplace(recorded.correlation[e], e);
       }
-      if (counts(e)) {
-        streams_[recorded.lane[e]].ends.emplace_back(recorded.end_ns(e), e);
-      }
+      if (counts(e)) streams_[recorded.lane[e]].ends.emplace_back(recorded.end_ns(e), e);
       if (is_host_operator(recorded, e)) operators_.ends.emplace_back(recorded.end_ns(e), e);
     }
     for (ByEnd& stream : streams_) std::sort(stream.ends.begin(), stream.ends.end());

@@ -32,10 +32,7 @@ struct SynchronizationEdge {
   std::uint32_t call = 0;           // of the host, that waited
 };
 
-enum class UnlaunchedWork : std::uint8_t {
-  leave_out,
-  wait_for,
-};
+enum class UnlaunchedWork : std::uint8_t { leave_out, wait_for };
 
 // In the order of calls. O(n log n).
 std::vector<SynchronizationEdge> synchronization_edges(

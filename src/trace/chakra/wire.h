@@ -24,7 +24,7 @@ enum class WireType : std::uint8_t {
   counted,
   group,
   end_of_group,
-  four_bytes,
+  four_bytes
 };
 
 struct WireField {

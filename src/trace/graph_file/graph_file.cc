@@ -304,9 +304,7 @@ class GraphReader {
     if (root[list_name].get(list) != simdjson::SUCCESS) {
       return refuse(std::string("has no list '") + list_name + "'");
     }
-    for (const dom::element e : list) {
-      ORRERY_RETURN_IF_ERROR(read(e));
-    }
+    for (const dom::element e : list) ORRERY_RETURN_IF_ERROR(read(e));
     return {};
   }
 

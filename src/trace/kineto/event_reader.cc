@@ -575,9 +575,7 @@ void EventReader::Rank::name_launches() {
 }
 
 Result<void> EventReader::finish() {
-  for (const std::unique_ptr<Rank>& rank : state_->ranks) {
-    ORRERY_RETURN_IF_ERROR(rank->finish());
-  }
+  for (const std::unique_ptr<Rank>& rank : state_->ranks) ORRERY_RETURN_IF_ERROR(rank->finish());
   return {};
 }
 

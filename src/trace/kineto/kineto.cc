@@ -264,9 +264,7 @@ Result<std::size_t> FileReader::read_events() {
   ORRERY_RETURN_IF_ERROR(window_.stream().allow(held));
   const bool too_many = std::ranges::any_of(
       traces_, [](const RecordedTrace& trace) { return trace.entries > kMostEntries; });
-  if (too_many) {
-    return wrong("more than 4 billion events", "record fewer steps");
-  }
+  if (too_many) return wrong("more than 4 billion events", "record fewer steps");
   if (!one_by_one_) {
     const std::string_view text = window_.text();
     const std::size_t seam = last_seam(text);

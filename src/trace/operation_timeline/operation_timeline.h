@@ -41,7 +41,7 @@ enum class OperationType : std::uint8_t {
   embedding_grads_all_reduce,
   optimizer_clip_main_grad,
   optimizer,
-  gc,
+  gc
 };
 template <>
 inline constexpr char kWordSeparator<OperationType> = '-';  // "forward-compute"

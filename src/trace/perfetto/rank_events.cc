@@ -112,9 +112,7 @@ void RankEvents::launches() {
   std::unordered_map<std::int64_t, std::size_t> calls;
   for (std::size_t e = 0; e < trace_.size(); ++e) {
     if (trace_.correlation[e] == kNotRecorded) continue;
-    if (trace_.kind[e] == EventKind::runtime_call) {
-      calls.emplace(trace_.correlation[e], e);
-    }
+    if (trace_.kind[e] == EventKind::runtime_call) calls.emplace(trace_.correlation[e], e);
   }
   for (std::size_t e = 0; e < trace_.size(); ++e) {
     if (!is_device_work(trace_.kind[e])) continue;

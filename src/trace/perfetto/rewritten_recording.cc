@@ -307,9 +307,7 @@ class Rewriting {
   }
 
   Result<void> write() {
-    for (SourceRanks& source : sources_) {
-      ORRERY_RETURN_IF_ERROR(find_shifts(source));
-    }
+    for (SourceRanks& source : sources_) ORRERY_RETURN_IF_ERROR(find_shifts(source));
     out_.text += "{\n";
     if (merged()) {
       out_.text += "\"schemaVersion\": 1,\n";
@@ -319,9 +317,7 @@ class Rewriting {
                      "\"baseTimeNanoseconds\": {},\n\"traceEvents\": [", base_ns_);
     }
     std::string headers;
-    for (SourceRanks& source : sources_) {
-      ORRERY_RETURN_IF_ERROR(copy(source, headers));
-    }
+    for (SourceRanks& source : sources_) ORRERY_RETURN_IF_ERROR(copy(source, headers));
     out_.text += merged() ? "\n]" + headers + "\n}\n" : "\n}\n";
     return {};
   }

@@ -27,11 +27,7 @@
 
 namespace orrery {
 
-enum class LinkMethod : std::uint8_t {
-  record_function_id,
-  external_id,
-  order,
-};
+enum class LinkMethod : std::uint8_t { record_function_id, external_id, order };
 std::span<const EnumName<LinkMethod>> names_of(LinkMethod);
 
 struct HostTraceLink {

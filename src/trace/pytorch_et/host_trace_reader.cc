@@ -277,9 +277,7 @@ class HostTraceReader {
   Result<void> check_schema() const {
     const std::string_view version =
         std::string_view(trace_.schema).substr(0, trace_.schema.find('-'));
-    if (std::ranges::find(kSchemas, version) != kSchemas.end()) {
-      return {};
-    }
+    if (std::ranges::find(kSchemas, version) != kSchemas.end()) return {};
     return unsupported("unknown schema '" + trace_.schema + "'", name_,
                        "known: 1.0.1 to 1.0.4, 1.1.0, 1.1.1");
   }
@@ -319,9 +317,7 @@ class HostTraceReader {
           return bad_input("its parent " + std::to_string(node.parent) + " is absent",
                            node_place(node));
         }
-        if (state[up] == 1) {
-          return bad_input("is its own ancestor", node_place(node));
-        }
+        if (state[up] == 1) return bad_input("is its own ancestor", node_place(node));
         at = up;
       }
       for (const std::size_t seen : way) state[seen] = 2;

@@ -88,9 +88,7 @@ class WorkloadParser {
 
   Result<std::vector<std::string_view>> line(const std::string& what) {
     auto out = next();
-    if (out.empty()) {
-      return bad_input("the file ends where " + what + " was expected", place());
-    }
+    if (out.empty()) return bad_input("the file ends where " + what + " was expected", place());
     return out;
   }
 
