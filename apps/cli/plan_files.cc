@@ -6,7 +6,6 @@
 #include "estimate/step_timeline.h"
 #include "launch/launch.h"
 #include "outcome/nearest_name.h"
-#include "report/plans/html_report.h"
 #include "trace/perfetto/chrome_json.h"
 
 namespace orrery::cli {

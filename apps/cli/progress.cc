@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <string>
 
 #include "command.h"
 #include "document/new_file.h"

@@ -1,7 +1,6 @@
 // orrery search: the best plan of a space, by the time of its step or by what a run delivers.
 #include "search/search.h"
 
-#include <array>
 #include <chrono>
 #include <span>
 #include <vector>

@@ -1,6 +1,5 @@
 // orrery tables: where the planner puts the embedding tables of a recommendation model, and why;
 // and which of them share a tower.
-#include <utility>
 
 #include "document/comma_separated.h"
 #include "document/value.h"

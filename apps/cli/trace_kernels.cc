@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "document/value.h"
 #include "infer/kernel_comparison.h"

@@ -1,7 +1,6 @@
 #include "analyze/host_activity.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "trace/data_loading.h"

@@ -9,7 +9,6 @@
 
 #include "cost/collective/collective.h"
 #include "cost/collective/communication_path.h"
-#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {

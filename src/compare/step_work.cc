@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "outcome/enum_names.h"
 #include "trace/kernel_class.h"
 #include "trace/launch_links.h"
 

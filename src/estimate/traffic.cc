@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "cost/collective/token_exchange.h"
 

@@ -11,7 +11,6 @@
 #include "forecast/ettr.h"
 #include "forecast/run_rhythm.h"
 #include "outcome/invariant.h"
-#include "parallel/parallel_for.h"
 #include "parallel/random_draws.h"
 #include "units/quantity_text.h"
 

@@ -6,7 +6,6 @@
 #include <numbers>
 #include <vector>
 
-#include "forecast/time_law.h"
 #include "forecast/varying_factor.h"
 
 namespace orrery {

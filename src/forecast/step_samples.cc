@@ -10,7 +10,6 @@
 #include "forecast/time_law.h"
 #include "forecast/varying_factor.h"
 #include "lower/shard_moves.h"
-#include "lower/step_pass.h"
 #include "parallel/random_draws.h"
 
 namespace orrery {

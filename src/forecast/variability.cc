@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <utility>
 
 namespace orrery {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "analyze/recorded_accelerator.h"
 #include "cluster/cluster.h"

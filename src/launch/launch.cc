@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "estimate/spec.h"
-#include "launch/launch_files.h"
 #include "launch/launch_import.h"
 #include "launch/launch_table.h"
 #include "model/transformer/transformer.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "document/toml.h"
-#include "document/value.h"
 #include "launch/shell_script.h"
 #include "outcome/parsed_number.h"
 

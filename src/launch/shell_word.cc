@@ -1,10 +1,7 @@
 #include "launch/shell_word.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "outcome/parsed_number.h"
 

@@ -1,6 +1,5 @@
 // The backward of one operator: gradients of its input and of its weights, and the collectives that
 // go with them (lower/block_lowering.h).
-#include <algorithm>
 #include <optional>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "lower/block_lowering.h"
-#include "lower/cost_context.h"
 #include "lower/expert_exchange.h"
 #include "lower/expert_launches.h"
 #include "lower/price.h"

@@ -19,8 +19,6 @@
 // batched embedding kernels (fused backward and optimizer). What is summed over ranks is arXiv
 // 1906.00091 s.4.
 // Not modelled: that two collectives of different groups share the links while both run.
-#include <algorithm>
-#include <string_view>
 
 #include "lower/block_lowering.h"
 

@@ -17,7 +17,6 @@
 // Core, megatron/core/ssm/mamba_context_parallel.py). Zigzag gives a rank two pieces. Not modelled:
 // the tokens that a convolution reads of the piece before; that the scan of Mamba runs a second time
 // from the state it is handed.
-#include <algorithm>
 
 #include "lower/block_lowering.h"
 #include "lower/head_exchange.h"

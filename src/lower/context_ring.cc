@@ -32,7 +32,6 @@
 #include <optional>
 
 #include "lower/block_lowering.h"
-#include "lower/head_exchange.h"
 
 namespace orrery {
 

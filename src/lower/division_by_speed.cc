@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

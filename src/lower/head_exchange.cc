@@ -1,6 +1,5 @@
 #include "lower/head_exchange.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace orrery {

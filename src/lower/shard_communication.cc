@@ -1,6 +1,5 @@
 #include "lower/shard_communication.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <variant>

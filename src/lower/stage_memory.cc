@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "lower/shard_moves.h"
-#include "lower/step_costs.h"
 #include "schedule/in_flight.h"
 
 namespace orrery {

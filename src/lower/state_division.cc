@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "cluster/cluster.h"
 #include "lower/price.h"

@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "calibrate/measurement_cells.h"
-#include "document/comma_separated.h"
 #include "document/value.h"
 #include "outcome/invariant.h"
 #include "outcome/nearest_name.h"

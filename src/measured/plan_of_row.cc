@@ -7,12 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "measured/expressible.h"
-#include "measured/measured_row.h"
 #include "measured/modules_of_row.h"
 #include "schedule/schedule.h"
 

@@ -5,22 +5,16 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "catalog/catalog.h"
 #include "cluster/accelerator.h"
 #include "cluster/cluster.h"
 #include "cluster/cluster_description.h"
 #include "cluster/node.h"
 #include "measured/derived_cells.h"
-#include "measured/expressible.h"
-#include "measured/measured_row.h"
 #include "measured/modules_of_row.h"
 #include "measured/network_link.h"
 #include "measured/plan_of_row.h"
-#include "measured/run_convention.h"
 #include "model/transformer/architecture.h"
 #include "model/transformer/transformer.h"
 #include "plan/plan.h"

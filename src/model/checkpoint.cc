@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "document/fields.h"

@@ -1,7 +1,6 @@
 #include "network/algorithms.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "cost/collective/all_to_all.h"
-#include "cost/collective/communication_path.h"
 #include "cost/collective/hierarchical.h"
 #include "cost/collective/in_switch.h"
 #include "cost/collective/parallel_trees.h"

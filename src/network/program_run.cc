@@ -1,7 +1,6 @@
 #include "network/program_run.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>

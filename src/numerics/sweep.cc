@@ -1,7 +1,6 @@
 #include "numerics/sweep.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "outcome/nearest_name.h"
 #include "units/quantity_text.h"

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
 #include "document/json_quoted.h"
 #include "document/value.h"

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <vector>
 
 #include "outcome/invariant.h"
 #include "replay/device_work.h"
 #include "replay/host_segments.h"
 #include "replay/launch_parameters.h"
 #include "replay/room_waits.h"
-#include "replay/run_graph.h"
 #include "replay/stream_waits.h"
 #include "replay/thread_waits.h"
 #include "replay/time_slices.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "replay/simulated_recording.h"
 #include "simulate/simulate.h"

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/simulate.h"
 #include "trace/chakra/process_groups.h"
 #include "trace/possible_times.h"
 #include "trace/sorted_events.h"

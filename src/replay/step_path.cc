@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "replay/graph_from_run.h"
 #include "timeline/intervals.h"
 #include "trace/data_loading.h"
 #include "trace/recorded_time.h"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string_view>
-#include <vector>
 
 #include "document/results.h"
 #include "report/collectives/collective_report.h"

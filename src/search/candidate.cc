@@ -1,9 +1,7 @@
 #include "search/candidate.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <set>

@@ -1,11 +1,9 @@
 #include "search/search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "lower/optimal_recompute.h"

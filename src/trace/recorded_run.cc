@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <string_view>
 
 #include "parallel/parallel_for.h"

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "calibrate/statistics.h"

@@ -18,7 +18,6 @@
 #include "validate/baselines.h"
 #include "validate/impossible_measurement.h"
 #include "validate/regime_errors.h"
-#include "validate/validation.h"
 
 namespace orrery {
 namespace {

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
-#include <vector>
-
-#include "replay/run_graph.h"
-#include "trace/recorded_trace.h"
 
 namespace orrery {
 namespace {

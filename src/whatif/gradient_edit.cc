@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cost/collective/collective.h"
-#include "cost/collective/collective_parameters.h"
 #include "trace/recorded_arguments.h"
 #include "units/quantity_text.h"
 #include "whatif/edit_language.h"

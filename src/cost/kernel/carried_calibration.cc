@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "graph/kernel_shape.h"
 #include "units/number_format.h"

@@ -1,8 +1,6 @@
 #include "cost/kernel/kernel_parameters.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 #include "cost/kernel/carried_calibration.h"

@@ -2,8 +2,6 @@
 // double and single layers (black-forest-labs/flux src/flux/modules/layers.py, Tencent/HunyuanVideo
 // hyvideo/modules/models.py), and layers on text and video as one sequence (CogVideoX, arXiv
 // 2408.06072; diffusers src/diffusers/models/transformers/cogvideox_transformer_3d.py).
-#include <algorithm>
-#include <string>
 
 #include "model/diffusion/blocks.h"
 #include "model/layer_writer.h"

@@ -1,7 +1,6 @@
 #include "model/recommendation/table_placement.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 

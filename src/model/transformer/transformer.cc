@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/family.h"
 #include "model/transformer/adapted_block.h"
 #include "model/transformer/blocks.h"
 #include "model/transformer/division_rules.h"

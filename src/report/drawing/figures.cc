@@ -1,7 +1,5 @@
 #include "report/drawing/figures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

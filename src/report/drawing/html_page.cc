@@ -8,7 +8,6 @@
 
 #include "report/drawing/category_style.h"
 #include "report/drawing/pass_style.h"
-#include "report/drawing/text_style.h"
 
 namespace orrery {
 

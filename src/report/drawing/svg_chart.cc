@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "report/drawing/html_page.h"
 #include "report/drawing/text_style.h"

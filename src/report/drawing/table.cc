@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
 #include "outcome/invariant.h"
 #include "report/drawing/html_page.h"

@@ -7,7 +7,6 @@
 
 #include "document/results.h"
 #include "report/drawing/figures.h"
-#include "report/drawing/table.h"
 #include "units/grouped.h"
 #include "units/quantity_text.h"
 

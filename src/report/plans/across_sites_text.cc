@@ -8,7 +8,6 @@
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/table.h"
-#include "report/plans/plan_text.h"
 #include "report/plans/search_text.h"
 
 namespace orrery {

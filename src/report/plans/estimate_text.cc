@@ -12,7 +12,6 @@
 #include "report/drawing/category_style.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
-#include "report/plans/plan_text.h"
 
 namespace orrery {
 

@@ -16,7 +16,6 @@
 #include "report/drawing/table.h"
 #include "report/drawing/time_chart_svg.h"
 #include "report/plans/estimate_text.h"
-#include "report/plans/plan_text.h"
 #include "report/plans/search_text.h"
 
 namespace orrery {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <unordered_map>
@@ -12,7 +11,6 @@
 #include "cost/kernel/kernel_parameters.h"
 #include "document/result_key.h"
 #include "document/results.h"
-#include "document/value.h"
 #include "report/plans/plans_json.h"
 
 namespace orrery {

@@ -7,12 +7,10 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <string>
 #include <vector>
 
 #include "report/drawing/category_style.h"
 #include "report/plans/estimate_text.h"
-#include "report/plans/plan_text.h"
 #include "search/candidate.h"
 
 namespace orrery {

@@ -8,8 +8,6 @@
 #include <iterator>
 #include <tuple>
 
-#include "document/value.h"
-#include "report/drawing/figures.h"
 #include "report/drawing/pass_style.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/drawing/table.h"

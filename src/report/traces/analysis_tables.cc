@@ -7,7 +7,6 @@
 #include <numeric>
 #include <span>
 
-#include "analyze/findings.h"
 #include "report/drawing/category_style.h"
 #include "report/traces/recorded_style.h"
 

@@ -14,7 +14,6 @@
 #include "report/drawing/time_chart_svg.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/trace_reports.h"
-#include "trace/kernel_class.h"
 
 namespace orrery {
 namespace {

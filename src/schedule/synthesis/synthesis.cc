@@ -11,7 +11,6 @@
 #include "schedule/split_scheduling.h"
 #include "schedule/synthesis/exact_search.h"
 #include "schedule/synthesis/lower_bound.h"
-#include "schedule/v_schedule.h"
 #include "schedule/zb_automatic_orders.h"
 
 namespace orrery {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "document/utf8.h"
 #include "trace/chakra/communicators.h"

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "trace/chakra/call_tree.h"
 #include "trace/chakra/communication_node.h"
 #include "trace/chakra/device_order.h"
 #include "trace/chakra/host_order.h"

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "trace/byte_stream.h"
 #include "trace/chakra/readable_text.h"
 #include "trace/chakra/wire.h"
 #include "trace/piece_writer.h"

@@ -8,9 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "document/json_quoted.h"

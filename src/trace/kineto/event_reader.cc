@@ -9,7 +9,6 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "trace/kept_events.h"
 #include "trace/kineto/event_category.h"

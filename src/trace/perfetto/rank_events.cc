@@ -4,11 +4,9 @@
 
 #include <array>
 #include <iterator>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "trace/kineto/rank_process.h"
 #include "trace/perfetto/event_arguments.h"
 #include "trace/perfetto/json_values.h"
 

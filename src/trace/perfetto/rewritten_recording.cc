@@ -9,7 +9,6 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
