@@ -26,4 +26,10 @@ Value written(std::span<const ResultField> fields, const void* row, const void* 
   return out;
 }
 
+Value map_of(std::initializer_list<Member> members) {
+  Value out = Value::map();
+  for (const Member& member : members) out.append_member(member.key, member.value);
+  return out;
+}
+
 }  // namespace orrery

@@ -28,6 +28,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -463,6 +464,30 @@ constexpr auto table_of(std::string_view name, std::string_view sentence,
 template <class Row, class... Fields>
 constexpr auto table(std::string_view name, std::string_view sentence, Fields... fields) {
   return table_of<Row>(name, sentence, fields.template of<Row>()...);
+}
+
+// A value that is made already.
+template <>
+struct ResultCodec<Value> : NoContext {
+  static Value write(const Value& v, const void*) { return v; }
+};
+
+// Parts of documents whose keys follow from what is written, and which therefore have no table:
+//   map_of({{"rank", trace.rank}, {"steps", list_of(steps, step_json)}})
+// Values are written as those of tables are.
+struct Member {
+  std::string key;
+  Value value;
+  template <class T>
+  Member(std::string_view k, const T& v) : key(k), value(ResultCodec<T>::write(v, nullptr)) {}
+};
+Value map_of(std::initializer_list<Member> members);
+
+template <std::ranges::range Range, class Make>
+Value list_of(const Range& items, const Make& make) {
+  Value out = Value::list();
+  for (const auto& item : items) out.append(std::invoke(make, item));
+  return out;
 }
 
 // A row as a document, or as a part of one.

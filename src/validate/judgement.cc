@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calibrate/statistics.h"
+#include "document/results.h"
 #include "measured/run_convention.h"
 #include "validate/regime_errors.h"
 
@@ -293,9 +294,7 @@ void add_figures(Judgement& out, const Validation& validation, const std::vector
 }
 
 Value scheme_json(const SchemeErrors& s) {
-  Value out = Value::map();
-  out.set("axis", Value::text(s.axis));
-  out.set("name", Value::text(s.name));
+  Value out = map_of({{"axis", s.axis}, {"name", s.name}});
   for (const Scheme scheme : kSchemes) {
     std::string key(to_text(scheme));
     std::ranges::replace(key, '-', '_');
@@ -366,41 +365,27 @@ std::string figures_text(std::span<const Figure> figures) {
 }
 
 Value judgement_json(const Judgement& j) {
-  Value out = Value::map();
-  out.set("all", scheme_json(j.all));
-  Value parts = Value::list();
-  for (const SchemeErrors& s : j.parts) parts.append(scheme_json(s));
-  out.set("parts", std::move(parts));
-  Value regrets = Value::list();
-  for (const Regret& r : j.regrets) {
-    Value item = Value::map();
-    item.set("group", Value::text(r.group));
-    item.set("plans", Value::number(static_cast<std::int64_t>(r.plans)));
-    item.set("regret", Value::number(r.regret));
-    item.set("picked", Value::text(r.picked));
-    item.set("best", Value::text(r.best));
-    regrets.append(std::move(item));
-  }
-  out.set("regrets", std::move(regrets));
-  Value coverage = Value::map();
-  coverage.set("rows", Value::number(static_cast<std::int64_t>(j.coverage.rows)));
-  coverage.set("inside", Value::number(j.coverage.inside));
-  coverage.set("mean_width", Value::number(j.coverage.width));
-  coverage.set("left_out_rows", Value::number(static_cast<std::int64_t>(j.coverage.left_out_rows)));
-  coverage.set("left_out_inside", Value::number(j.coverage.left_out_inside));
-  coverage.set("left_out_mean_width", Value::number(j.coverage.left_out_width));
-  out.set("interval_coverage", std::move(coverage));
-  Value figures = Value::list();
-  for (const Figure& f : j.figures) {
-    Value item = Value::map();
-    item.set("figure", Value::text(f.name));
-    item.set("value", Value::number(f.value));
-    item.set("target", f.target ? Value::number(*f.target) : Value::null());
-    item.set("met", Value::boolean(f.met()));
-    figures.append(std::move(item));
-  }
-  out.set("figures", std::move(figures));
-  return out;
+  const auto regret = [](const Regret& r) {
+    return map_of({{"group", r.group},
+                   {"plans", r.plans},
+                   {"regret", r.regret},
+                   {"picked", r.picked},
+                   {"best", r.best}});
+  };
+  const auto figure = [](const Figure& f) {
+    return map_of({{"figure", f.name}, {"value", f.value}, {"target", f.target}, {"met", f.met()}});
+  };
+  const Coverage& c = j.coverage;
+  return map_of({{"all", scheme_json(j.all)},
+                 {"parts", list_of(j.parts, scheme_json)},
+                 {"regrets", list_of(j.regrets, regret)},
+                 {"interval_coverage", map_of({{"rows", c.rows},
+                                               {"inside", c.inside},
+                                               {"mean_width", c.width},
+                                               {"left_out_rows", c.left_out_rows},
+                                               {"left_out_inside", c.left_out_inside},
+                                               {"left_out_mean_width", c.left_out_width}})},
+                 {"figures", list_of(j.figures, figure)}});
 }
 
 }  // namespace orrery

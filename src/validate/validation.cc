@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "calibrate/statistics.h"
+#include "document/results.h"
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "measured/scenario_of_row.h"
@@ -205,76 +206,58 @@ SourceSummary source_summary(std::string name, const std::vector<const RowOutcom
   return out;
 }
 
-template <class T, class Convert>
-Value optional_value(const std::optional<T>& value, Convert convert) {
-  return value ? convert(*value) : Value::null();
-}
-Value whole(int n) { return Value::number(static_cast<std::int64_t>(n)); }
-
 Value source_json(const SourceSummary& s) {
-  Value out = Value::map();
-  out.set("source_id", Value::text(s.source_id));
-  out.set("rows", whole(s.rows));
-  out.set("complete", whole(s.complete));
-  out.set("complete_estimated", whole(s.complete_estimated));
-  out.set("skipped", whole(s.skipped));
-  out.set("step_time", value_of(s.step_time, ErrorKeys::spelled_out));
-  out.set("memory", value_of(s.memory, ErrorKeys::spelled_out));
-  Value verdicts = Value::map();
-  verdicts.set("ran_fits", whole(s.verdicts.ran_fits));
-  verdicts.set("ran_does_not_fit", whole(s.verdicts.ran_does_not_fit));
-  verdicts.set("ran_tight", whole(s.verdicts.ran_tight));
-  verdicts.set("out_of_memory_fits", whole(s.verdicts.out_of_memory_fits));
-  verdicts.set("out_of_memory_does_not_fit", whole(s.verdicts.out_of_memory_does_not_fit));
-  verdicts.set("out_of_memory_tight", whole(s.verdicts.out_of_memory_tight));
-  out.set("memory_verdicts", std::move(verdicts));
-  Value ranking = Value::map();
-  ranking.set("groups", whole(s.ranking.groups));
-  ranking.set("rows", whole(s.ranking.rows));
+  const VerdictCounts& verdicts = s.verdicts;
+  Value ranking = map_of({{"groups", s.ranking.groups}, {"rows", s.ranking.rows}});
   if (s.ranking.groups > 0) {
     ranking.set("median_correlation", Value::number(s.ranking.median));
     ranking.set("mean_correlation", Value::number(s.ranking.mean));
     ranking.set("worst_correlation", Value::number(s.ranking.worst));
     ranking.set("worst_group", Value::text(s.ranking.worst_group));
   }
-  out.set("rank_correlation", std::move(ranking));
-  return out;
+  return map_of({{"source_id", s.source_id},
+                 {"rows", s.rows},
+                 {"complete", s.complete},
+                 {"complete_estimated", s.complete_estimated},
+                 {"skipped", s.skipped},
+                 {"step_time", value_of(s.step_time, ErrorKeys::spelled_out)},
+                 {"memory", value_of(s.memory, ErrorKeys::spelled_out)},
+                 {"memory_verdicts",
+                  map_of({{"ran_fits", verdicts.ran_fits},
+                          {"ran_does_not_fit", verdicts.ran_does_not_fit},
+                          {"ran_tight", verdicts.ran_tight},
+                          {"out_of_memory_fits", verdicts.out_of_memory_fits},
+                          {"out_of_memory_does_not_fit", verdicts.out_of_memory_does_not_fit},
+                          {"out_of_memory_tight", verdicts.out_of_memory_tight}})},
+                 {"rank_correlation", ranking}});
+}
+
+// Null of nothing.
+Value text_value(const std::string& text) {
+  return text.empty() ? Value::null() : Value::text(text);
 }
 
 Value row_json(const RowOutcome& row) {
-  const auto seconds = [](Seconds s) { return Value::number(s.value()); };
-  const auto bytes = [](ByteCount b) { return Value::number(static_cast<std::int64_t>(b)); };
-  const auto real = [](double x) { return Value::number(x); };
-  Value out = Value::map();
-  out.set("row_id", Value::text(row.row_id));
-  out.set("source_id", Value::text(row.source_id));
-  out.set("plan", row.plan.empty() ? Value::null() : Value::text(row.plan));
-  out.set("software", row.software.empty() ? Value::null() : Value::text(row.software));
-  out.set("predicted_step_time_s", optional_value(row.predicted, seconds));
-  out.set("step_time_interval_s", optional_value(row.interval, [&](const StepTimeInterval& i) {
-            Value ends = Value::map();
-            ends.set("low", seconds(i.low));
-            ends.set("high", seconds(i.high));
-            return ends;
-          }));
-  out.set("extrapolates", optional_value(row.interval, [](const StepTimeInterval& i) {
-            return Value::boolean(i.extrapolates);
-          }));
-  out.set("measured_step_time_s", optional_value(row.measured, seconds));
-  out.set("step_time_error", optional_value(row.error, real));
-  out.set("predicted_memory_bytes", optional_value(row.predicted_memory, bytes));
-  out.set("measured_memory_bytes", optional_value(row.measured_memory, bytes));
-  out.set("fits", optional_value(row.fits, [](bool b) { return Value::boolean(b); }));
-  out.set("tight", row.fits ? Value::boolean(row.tight) : Value::null());
-  out.set("ran_out_of_memory", Value::boolean(row.out_of_memory));
-  out.set("skipped_because",
-          row.skipped_because.empty() ? Value::null() : Value::text(row.skipped_because));
-  Value assumed = Value::list();
-  for (const auto* texts : {&row.assumed, &row.defaults}) {
-    for (const std::string& text : *texts) assumed.append(Value::text(text));
-  }
-  out.set("assumed", std::move(assumed));
-  return out;
+  const std::optional<StepTimeInterval>& i = row.interval;
+  std::vector<std::string> assumed = row.assumed;
+  assumed.insert(assumed.end(), row.defaults.begin(), row.defaults.end());
+  return map_of(
+      {{"row_id", row.row_id},
+       {"source_id", row.source_id},
+       {"plan", text_value(row.plan)},
+       {"software", text_value(row.software)},
+       {"predicted_step_time_s", row.predicted},
+       {"step_time_interval_s", i ? map_of({{"low", i->low}, {"high", i->high}}) : Value::null()},
+       {"extrapolates", i ? std::optional(i->extrapolates) : std::nullopt},
+       {"measured_step_time_s", row.measured},
+       {"step_time_error", row.error},
+       {"predicted_memory_bytes", row.predicted_memory},
+       {"measured_memory_bytes", row.measured_memory},
+       {"fits", row.fits},
+       {"tight", row.fits ? std::optional(row.tight) : std::nullopt},
+       {"ran_out_of_memory", row.out_of_memory},
+       {"skipped_because", text_value(row.skipped_because)},
+       {"assumed", assumed}});
 }
 
 }  // namespace
@@ -323,26 +306,15 @@ Validation summarised(std::vector<RowOutcome> rows) {
 }
 
 Value validation_json(const Validation& validation) {
-  Value out = Value::map();
-  out.set("schema_version", whole(kValidationSchemaVersion));
-  Value rows = Value::list();
-  for (const RowOutcome& row : validation.rows) rows.append(row_json(row));
-  out.set("rows", std::move(rows));
+  const auto reason = [](const SkipCount& r) {
+    return map_of({{"because", r.because}, {"rows", r.rows}, {"complete", r.complete}});
+  };
   Value summary = source_json(validation.overall);
-  Value sources = Value::list();
-  for (const SourceSummary& source : validation.sources) sources.append(source_json(source));
-  summary.set("sources", std::move(sources));
-  Value skipped = Value::list();
-  for (const SkipCount& reason : validation.skipped) {
-    Value one = Value::map();
-    one.set("because", Value::text(reason.because));
-    one.set("rows", whole(reason.rows));
-    one.set("complete", whole(reason.complete));
-    skipped.append(std::move(one));
-  }
-  summary.set("skipped_because", std::move(skipped));
-  out.set("summary", std::move(summary));
-  return out;
+  summary.set("sources", list_of(validation.sources, source_json));
+  summary.set("skipped_because", list_of(validation.skipped, reason));
+  return map_of({{"schema_version", kValidationSchemaVersion},
+                 {"rows", list_of(validation.rows, row_json)},
+                 {"summary", summary}});
 }
 
 }  // namespace orrery

@@ -213,29 +213,18 @@ std::string schedule_list_text(const TextStyle& style) {
 }
 
 Value schedule_list_json() {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kComparisonSchemaVersion}));
-  Value rows = Value::list();
-  for (const Schedule& s : schedules()) {
-    Value row = Value::map();
-    row.set("schedule", Value::text(std::string(s.name)));
-    row.set("summary", Value::text(std::string(s.summary)));
-    row.set("chunks", s.chunks > 0 ? Value::number(std::int64_t{s.chunks}) : Value::null());
-    row.set("directions", Value::number(std::int64_t{s.routes}));
-    row.set("splits_backward", Value::boolean(s.splits_backward));
-    row.set("made_for_times", Value::boolean(s.made_for_times));
-    row.set("asynchronous", Value::boolean(s.asynchronous));
-    rows.append(std::move(row));
-  }
-  out.set("schedules", std::move(rows));
-  return out;
+  const auto row = [](const Schedule& s) {
+    return map_of({{"schedule", s.name},
+                   {"summary", s.summary},
+                   {"chunks", s.chunks > 0 ? std::optional(s.chunks) : std::nullopt},
+                   {"directions", s.routes},
+                   {"splits_backward", s.splits_backward},
+                   {"made_for_times", s.made_for_times},
+                   {"asynchronous", s.asynchronous}});
+  };
+  return map_of(
+      {{"schema_version", kComparisonSchemaVersion}, {"schedules", list_of(schedules(), row)}});
 }
-
-namespace {
-
-constexpr std::size_t kMostCandidates = 8;
-
-}  // namespace
 
 std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const TextStyle& style) {
   const TimeAxis axis = time_axis(unit);
@@ -254,6 +243,7 @@ std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const
                              grouped(static_cast<std::int64_t>(r.candidates.size())),
                              grouped(static_cast<std::int64_t>(fitting.size()))),
                  2, style);
+  constexpr std::size_t kMostCandidates = 8;
   fitting.resize(std::min(fitting.size(), kMostCandidates));
   Table table(left("candidate", 9), right("chunks", 4), right("makespan", 8), right("slower", 5),
               right("peak", 6));
@@ -266,28 +256,22 @@ std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const
 }
 
 Value synthesis_json(const SynthesisResult& r, const TimeUnit& unit) {
-  const auto time = [&](Picoseconds t) { return Value::number(unit.of(t)); };
-  Value out = Value::map();
-  out.set("winner", Value::text(r.winner));
-  out.set("method", Value::text(std::string(to_text(r.method))));
-  out.set("stopped", Value::text(std::string(to_text(r.stopped))));
-  out.set("makespan", time(r.makespan));
-  out.set("lower_bound", time(r.lower_bound));
-  out.set("gap", Value::number(r.gap));
-  out.set("nodes", Value::number(r.nodes));
-  Value candidates = Value::list();
-  for (const SynthesisCandidate& c : r.candidates) {
-    Value one = Value::map();
-    one.set("name", Value::text(c.name));
-    one.set("v", Value::number(std::int64_t{c.chunks}));
-    one.set("fits", Value::boolean(c.fits));
-    one.set("reason", Value::text(c.reason));
-    one.set("makespan", time(c.makespan));
-    one.set("peak", Value::number(c.peak_memory));
-    candidates.append(std::move(one));
-  }
-  out.set("candidates", std::move(candidates));
-  return out;
+  const auto candidate = [&](const SynthesisCandidate& c) {
+    return map_of({{"name", c.name},
+                   {"v", c.chunks},
+                   {"fits", c.fits},
+                   {"reason", c.reason},
+                   {"makespan", unit.of(c.makespan)},
+                   {"peak", c.peak_memory}});
+  };
+  return map_of({{"winner", r.winner},
+                 {"method", r.method},
+                 {"stopped", r.stopped},
+                 {"makespan", unit.of(r.makespan)},
+                 {"lower_bound", unit.of(r.lower_bound)},
+                 {"gap", r.gap},
+                 {"nodes", r.nodes},
+                 {"candidates", list_of(r.candidates, candidate)}});
 }
 
 }  // namespace orrery

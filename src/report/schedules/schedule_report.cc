@@ -8,6 +8,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "document/results.h"
 #include "report/drawing/pass_style.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/drawing/table.h"
@@ -160,15 +161,6 @@ std::string number_text(double x) {
 }
 
 Value number(double x) { return Value::scalar(Value::Kind::number, number_text(x), 0); }
-Value integer(std::int64_t i) { return Value::number(i); }
-
-template <class Range, class Make>
-Value list(const Range& range, Make make) {
-  Value out = Value::list();
-  for (const auto& item : range) out.append(make(item));
-  return out;
-}
-
 // "arXiv 2401.10241" in a summary.
 Value arxiv(const Schedule* schedule) {
   if (schedule == nullptr) return Value::null();
@@ -224,7 +216,7 @@ Value op_time(const MeasuredSchedule& s) {
     const bool equal = std::ranges::all_of(
         s.times.stage, [&](const StageTimes& t) { return t.*kind.time == first; });
     out.set(std::string(letters(kind.action)),
-            equal ? number(s.unit.of(first)) : list(s.times.stage, [&](const StageTimes& t) {
+            equal ? number(s.unit.of(first)) : list_of(s.times.stage, [&](const StageTimes& t) {
               return number(s.unit.of(t.*kind.time));
             }));
   }
@@ -240,25 +232,23 @@ Value op_time(const MeasuredSchedule& s) {
 }
 
 Value by_boundary(const MeasuredSchedule& s, const std::vector<Picoseconds>& times) {
-  if (times.empty()) return integer(0);
+  if (times.empty()) return number(0);
   const bool equal = std::ranges::all_of(times, [&](Picoseconds t) { return t == times.front(); });
   return equal ? number(s.unit.of(times.front()))
-               : list(times, [&](Picoseconds t) { return number(s.unit.of(t)); });
+               : list_of(times, [&](Picoseconds t) { return number(s.unit.of(t)); });
 }
 
 Value expected(const MeasuredSchedule& s) {
   const PipelineMeasures& m = s.execution.measures;
   const auto time = [&](Picoseconds t) { return number(s.unit.of(t)); };
-  Value out = Value::map();
-  out.set("makespan", time(m.makespan));
-  out.set("busy", list(m.busy, time));
-  out.set("longest_device_span", time(m.longest_device_span));
-  out.set("bubble_ratio", number(m.bubble_ratio));
-  out.set("bubble_ratio_span", number(m.bubble_ratio_span));
-  out.set("peak_units", list(m.peak_memory, number));
-  out.set("peak_microbatches",
-          list(m.peak_memory, [&](double p) { return number(p / s.pipeline.shape.chunks); }));
-  return out;
+  const auto microbatches = [&](double p) { return number(p / s.pipeline.shape.chunks); };
+  return map_of({{"makespan", time(m.makespan)},
+                 {"busy", list_of(m.busy, time)},
+                 {"longest_device_span", time(m.longest_device_span)},
+                 {"bubble_ratio", number(m.bubble_ratio)},
+                 {"bubble_ratio_span", number(m.bubble_ratio_span)},
+                 {"peak_units", list_of(m.peak_memory, number)},
+                 {"peak_microbatches", list_of(m.peak_memory, microbatches)}});
 }
 
 Value idle(const MeasuredSchedule& s) {
@@ -270,20 +260,15 @@ Value idle(const MeasuredSchedule& s) {
     }
     return out;
   };
-  Value out = Value::map();
-  out.set("by_device", list(s.idle, one));
-  out.set("sum", one(s.idle_sum()));
-  return out;
+  return map_of({{"by_device", list_of(s.idle, one)}, {"sum", one(s.idle_sum())}});
 }
 
 Value lifetimes(const MeasuredSchedule& s) {
-  return list(s.lifetimes, [&](const ActivationLifetimes& life) {
-    Value out = Value::map();
-    out.set("count", integer(life.count));
-    out.set("mean",
-            number(life.count > 0 ? s.unit.of(life.sum) / static_cast<double>(life.count) : 0));
-    out.set("longest", number(s.unit.of(life.longest)));
-    return out;
+  return list_of(s.lifetimes, [&](const ActivationLifetimes& life) {
+    const double mean = life.count > 0 ? s.unit.of(life.sum) / static_cast<double>(life.count) : 0;
+    return map_of({{"count", life.count},
+                   {"mean", number(mean)},
+                   {"longest", number(s.unit.of(life.longest))}});
   });
 }
 
@@ -311,32 +296,30 @@ class CompactMember {
 std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& remarks) {
   const Pipeline& pipeline = s.pipeline;
   const PipelineShape& shape = pipeline.shape;
-  Value document = Value::map();
-  document.set("schema_version", integer(kScheduleSchemaVersion));
-  document.set("schedule", Value::text(s.name));
-  document.set("arxiv", arxiv(remarks.schedule));
-  document.set("p", integer(shape.devices));
-  document.set("m", integer(shape.microbatches));
-  document.set("v", integer(shape.chunks));
-  document.set("num_stages", integer(static_cast<std::int64_t>(pipeline.stages())));
-  document.set("placement", Value::text(placement(pipeline)));
   const bool fixed = remarks.schedule != nullptr && !remarks.schedule->made_for_times;
-  document.set("mode", Value::text(fixed ? "exact_order" : "reference_solution"));
   Value params = Value::map();
-  if (remarks.group > 0) params.set("group", integer(remarks.group));
+  if (remarks.group > 0) params.set("group", number(remarks.group));
   if (remarks.memory_limit > 0) params.set("mem_cap_units", number(remarks.memory_limit));
-  document.set("params", std::move(params));
-  document.set("time_unit", Value::text(s.unit.seconds ? "s" : "unit"));
-  document.set("op_time", op_time(s));
-  document.set("comm_latency", by_boundary(s, s.times.latency));
-  document.set("comm_transfer", by_boundary(s, s.times.transfer));
-  document.set("sends", Value::text(s.sends == Sends::blocking ? "blocking" : "asynchronous"));
-  document.set("expected", expected(s));
-  document.set("weights_held", number(s.weights_held()));
-  document.set("sends_per_microbatch", number(s.sends_per_microbatch()));
-  document.set("idle", idle(s));
-  document.set("lifetimes", lifetimes(s));
-
+  Value document = map_of({{"schema_version", kScheduleSchemaVersion},
+                           {"schedule", s.name},
+                           {"arxiv", arxiv(remarks.schedule)},
+                           {"p", shape.devices},
+                           {"m", shape.microbatches},
+                           {"v", shape.chunks},
+                           {"num_stages", pipeline.stages()},
+                           {"placement", placement(pipeline)},
+                           {"mode", fixed ? "exact_order" : "reference_solution"},
+                           {"params", params},
+                           {"time_unit", s.unit.seconds ? "s" : "unit"},
+                           {"op_time", op_time(s)},
+                           {"comm_latency", by_boundary(s, s.times.latency)},
+                           {"comm_transfer", by_boundary(s, s.times.transfer)},
+                           {"sends", s.sends == Sends::blocking ? "blocking" : "asynchronous"},
+                           {"expected", expected(s)},
+                           {"weights_held", number(s.weights_held())},
+                           {"sends_per_microbatch", number(s.sends_per_microbatch())},
+                           {"idle", idle(s)},
+                           {"lifetimes", lifetimes(s)}});
   if (remarks.synthesis.kind() != Value::Kind::null) document.set("synthesis", remarks.synthesis);
 
   std::string out = to_json(document);

@@ -2,10 +2,13 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
+#include "document/results.h"
 #include "plan/software.h"
 #include "report/drawing/table.h"
+#include "report/traces/recorded_style.h"
 #include "report/traces/trace_reports.h"
 
 namespace orrery {
@@ -37,13 +40,11 @@ Value spec_value(const InferredSpec& spec) {
   add(plan, spec.plan, {"tp", "cp", "pp", "zero", "recompute", "micro_batch", "sequence_parallel"});
   plan.set("attention",
            Value::text(spec.plan.attention == AttentionKernel::unfused ? "unfused" : "flash_2"));
-  Value out = Value::map();
-  out.set("model", std::move(model));
-  out.set("cluster", Value::text(spec.cluster));
-  out.set("software", Value::text(spec.software.empty() ? SoftwareProfile().name : spec.software));
-  out.set("training", std::move(training));
-  out.set("plan", std::move(plan));
-  return out;
+  return map_of({{"model", model},
+                 {"cluster", spec.cluster},
+                 {"software", spec.software.empty() ? SoftwareProfile().name : spec.software},
+                 {"training", training},
+                 {"plan", plan}});
 }
 
 std::string what_is_compared(const InferredComparison& c) {
@@ -136,55 +137,42 @@ std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
 }
 
 Value inferred_json(const InferredComparison& c) {
-  Value out = Value::map();
-  out.set("schema_version", Value::number(std::int64_t{kInferredSchemaVersion}));
-  out.set("compared", Value::text(what_is_compared(c)));
-  out.set("kind", Value::text("trace-spec"));
-  out.set("predicted_s", c.is_predicted ? Value::number(c.predicted.value()) : Value::null());
-  out.set("recorded_s", Value::number(c.recorded.value()));
-  out.set("recorded_step_s", Value::number(c.recorded_step.value()));
-  out.set("earlier_s", Value::number(c.earlier.value()));
+  const auto predicted = [&](Seconds time) {
+    return c.is_predicted ? std::optional(time) : std::nullopt;
+  };
   Value parts = Value::map();
   for (std::size_t p = 0; p < kStepParts; ++p) {
-    Value one = Value::map();
-    one.set("predicted_s",
-            c.is_predicted ? Value::number(c.parts[p].predicted.value()) : Value::null());
-    one.set("recorded_s", Value::number(c.parts[p].recorded.value()));
-    parts.set(std::string(to_text(static_cast<StepPart>(p))), std::move(one));
+    parts.set(std::string(to_text(static_cast<StepPart>(p))),
+              map_of({{"predicted_s", predicted(c.parts[p].predicted)},
+                      {"recorded_s", c.parts[p].recorded}}));
   }
-  out.set("parts", std::move(parts));
-  Value causes = Value::list();
-  for (const PredictionGap& cause : c.causes) {
-    Value entry = Value::map();
-    entry.set("part", Value::text(std::string(to_text(cause.part))));
-    entry.set("difference_s", Value::number(cause.difference.value()));
-    entry.set("compared", Value::boolean(cause.compared));
-    entry.set("why", Value::text(printable(cause.why)));
-    causes.append(std::move(entry));
-  }
-  out.set("causes", std::move(causes));
-  out.set("model_share", Value::number(c.model_share));
-  out.set("step_waiting_s", Value::number(c.step_waiting.value()));
-  out.set("step_idle_s", Value::number(c.step_idle.value()));
-  out.set("step_launches", Value::number(c.step_launches));
-  out.set("launching_s", c.is_predicted ? Value::number(c.launching.value()) : Value::null());
-  out.set("microbatches", Value::number(c.spec.microbatches));
-  Value facts = Value::list();
-  for (const InferredFact& fact : c.spec.facts) {
-    Value entry = Value::map();
-    entry.set("name", Value::text(fact.name));
-    entry.set("value", Value::text(printable(fact.value)));
-    entry.set("from", Value::text(printable(fact.from)));
-    facts.append(std::move(entry));
-  }
-  out.set("facts", std::move(facts));
-  Value not_inferred = Value::list();
-  for (const std::string& what : c.spec.not_inferred) {
-    not_inferred.append(Value::text(printable(what)));
-  }
-  out.set("not_inferred", std::move(not_inferred));
-  out.set("spec", c.spec.complete ? spec_value(c.spec) : Value::null());
-  return out;
+  const auto cause_json = [](const PredictionGap& cause) {
+    return map_of({{"part", cause.part},
+                   {"difference_s", cause.difference},
+                   {"compared", cause.compared},
+                   {"why", words(cause.why)}});
+  };
+  const auto fact_json = [](const InferredFact& fact) {
+    return map_of({{"name", fact.name}, {"value", words(fact.value)}, {"from", words(fact.from)}});
+  };
+  return map_of({{"schema_version", kInferredSchemaVersion},
+                 {"compared", what_is_compared(c)},
+                 {"kind", "trace-spec"},
+                 {"predicted_s", predicted(c.predicted)},
+                 {"recorded_s", c.recorded},
+                 {"recorded_step_s", c.recorded_step},
+                 {"earlier_s", c.earlier},
+                 {"parts", parts},
+                 {"causes", list_of(c.causes, cause_json)},
+                 {"model_share", c.model_share},
+                 {"step_waiting_s", c.step_waiting},
+                 {"step_idle_s", c.step_idle},
+                 {"step_launches", c.step_launches},
+                 {"launching_s", predicted(c.launching)},
+                 {"microbatches", c.spec.microbatches},
+                 {"facts", list_of(c.spec.facts, fact_json)},
+                 {"not_inferred", words(c.spec.not_inferred)},
+                 {"spec", c.spec.complete ? spec_value(c.spec) : Value::null()}});
 }
 
 std::string inferred_yaml(const InferredSpec& spec) { return to_yaml(spec_value(spec)); }

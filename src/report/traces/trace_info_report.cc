@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,10 +15,6 @@
 
 namespace orrery {
 namespace {
-
-Value seconds_value(Seconds time) {
-  return ResultCodec<Picoseconds>::write(round_to_picoseconds(time), nullptr);
-}
 
 std::int64_t count(const TraceSummary& s, EventKind kind) {
   return s.events[static_cast<std::size_t>(kind)];
@@ -103,73 +98,68 @@ std::string linked_hosts(const RecordedRun& run, const TextStyle& style) {
 Value host_json(const RecordedRun& run, std::size_t i) {
   if (!is_linked(run, i)) return Value::null();
   const LinkedHost& host = *run.hosts[i];
-  Value out = Value::map();
-  out.append_member("file", Value::text(host.file));
-  out.append_member("schema", Value::text(host.schema));
-  out.append_member("linked_by", Value::text(std::string(to_text(host.method))));
-  out.append_member("operators", Value::number(host.operators));
-  out.append_member("found", Value::number(host.found));
-  out.append_member("shapes_added", Value::number(host.shapes));
-  out.append_member("communications_added", Value::number(host.communications));
-  out.append_member("groups_added", Value::number(host.groups));
-  return out;
+  return map_of({{"file", host.file},
+                 {"schema", host.schema},
+                 {"linked_by", host.method},
+                 {"operators", host.operators},
+                 {"found", host.found},
+                 {"shapes_added", host.shapes},
+                 {"communications_added", host.communications},
+                 {"groups_added", host.groups}});
+}
+
+Value step_json(const StepMark& step) {
+  return map_of({{"name", step.name},
+                 {"start_s", round_to_picoseconds(step.start)},
+                 {"duration_s", round_to_picoseconds(step.duration)}});
+}
+
+Value clock_json(const ClockOffset& clock) {
+  const auto exact = [](std::int64_t ns) { return round_to_picoseconds(seconds_of_ns(ns)); };
+  return map_of({{"offset_s", exact(clock.offset_ns)},
+                 {"median_s", exact(clock.median_ns)},
+                 {"spread_s", exact(clock.spread_ns)},
+                 {"violation_s", exact(clock.violation_ns)},
+                 {"collectives", clock.instances}});
 }
 
 Value rank_json(const RecordedRun& run, std::size_t i) {
   const RecordedTrace& trace = run.ranks[i];
   const TraceSummary s = summary(trace);
-  const ClockOffset& clock = run.clocks[i];
-  Value rank = Value::map();
-  rank.append_member("rank", Value::number(trace.rank));
-  rank.append_member("file", Value::text(trace.file));
-  rank.append_member("truncated", Value::boolean(trace.truncated));
-  const bool base_lost = std::ranges::find(run.lost_bases, trace.rank) != run.lost_bases.end();
-  rank.append_member("base_lost", Value::boolean(base_lost));
-  rank.append_member("times", Value::text(trace.simulated ? "simulated" : "recorded"));
-  rank.append_member("entries", Value::number(trace.entries));
-  rank.append_member("left_out", Value::number(trace.left_out));
-  rank.append_member("unpaired", Value::number(trace.unpaired));
-  rank.append_member("repeated", Value::number(trace.repeated));
-  rank.append_member("repeated_kernels", Value::number(trace.repeated_kernels));
-  rank.append_member("overlapping_kernels", Value::number(trace.overlapping_kernels));
   Value events = Value::map();
   for (std::size_t kind = 0; kind < kEventKinds; ++kind) {
     events.append_member(std::string(to_text(static_cast<EventKind>(kind))),
                          Value::number(s.events[kind]));
   }
-  rank.append_member("events", std::move(events));
-  rank.append_member("span_s", seconds_value(s.span));
-  Value steps = Value::list();
-  for (const StepMark& step : s.steps) {
-    Value item = Value::map();
-    item.append_member("name", Value::text(step.name));
-    item.append_member("start_s", seconds_value(step.start));
-    item.append_member("duration_s", seconds_value(step.duration));
-    steps.append(std::move(item));
-  }
-  rank.append_member("steps", std::move(steps));
-  rank.append_member("device", s.device.empty() ? Value::null() : Value::text(s.device));
-  rank.append_member("devices", Value::number(s.devices));
-  rank.append_member("streams", Value::number(s.streams));
-  rank.append_member("threads", Value::number(s.threads));
-  rank.append_member("device_work", Value::number(s.device_work));
-  rank.append_member("device_work_launched", Value::number(s.device_work_launched));
-  rank.append_member("communication_kernels", Value::number(s.communication_kernels));
-  rank.append_member("described_kernels", Value::number(s.described_kernels));
-  rank.append_member("operators_with_shapes", Value::number(s.operators_with_shapes));
-  rank.append_member("backward_links",
-                     Value::number(static_cast<std::int64_t>(trace.forward_to_backward.size())));
-  rank.append_member("allocations", Value::number(static_cast<std::int64_t>(trace.memory.size())));
-  rank.append_member("groups", Value::number(static_cast<std::int64_t>(trace.groups.size())));
-  Value clocks = Value::map();
-  clocks.append_member("offset_s", seconds_value(seconds_of_ns(clock.offset_ns)));
-  clocks.append_member("median_s", seconds_value(seconds_of_ns(clock.median_ns)));
-  clocks.append_member("spread_s", seconds_value(seconds_of_ns(clock.spread_ns)));
-  clocks.append_member("violation_s", seconds_value(seconds_of_ns(clock.violation_ns)));
-  clocks.append_member("collectives", Value::number(clock.instances));
-  rank.append_member("clock", std::move(clocks));
-  rank.append_member("execution_trace", host_json(run, i));
-  return rank;
+  return map_of(
+      {{"rank", trace.rank},
+       {"file", trace.file},
+       {"truncated", trace.truncated},
+       {"base_lost", std::ranges::find(run.lost_bases, trace.rank) != run.lost_bases.end()},
+       {"times", trace.simulated ? "simulated" : "recorded"},
+       {"entries", trace.entries},
+       {"left_out", trace.left_out},
+       {"unpaired", trace.unpaired},
+       {"repeated", trace.repeated},
+       {"repeated_kernels", trace.repeated_kernels},
+       {"overlapping_kernels", trace.overlapping_kernels},
+       {"events", events},
+       {"span_s", round_to_picoseconds(s.span)},
+       {"steps", list_of(s.steps, step_json)},
+       {"device", s.device.empty() ? std::nullopt : std::optional(s.device)},
+       {"devices", s.devices},
+       {"streams", s.streams},
+       {"threads", s.threads},
+       {"device_work", s.device_work},
+       {"device_work_launched", s.device_work_launched},
+       {"communication_kernels", s.communication_kernels},
+       {"described_kernels", s.described_kernels},
+       {"operators_with_shapes", s.operators_with_shapes},
+       {"backward_links", trace.forward_to_backward.size()},
+       {"allocations", trace.memory.size()},
+       {"groups", trace.groups.size()},
+       {"clock", clock_json(run.clocks[i])},
+       {"execution_trace", host_json(run, i)}});
 }
 
 constexpr std::size_t kShownFiles = 8;
@@ -178,12 +168,6 @@ std::string value_text(const TraceFact& fact) {
   if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return grouped(*number);
   if (const auto* time = std::get_if<Seconds>(&fact.value)) return to_text(*time);
   return printable(std::get<std::string>(fact.value));
-}
-
-Value value_json(const TraceFact& fact) {
-  if (const auto* number = std::get_if<std::int64_t>(&fact.value)) return Value::number(*number);
-  if (const auto* time = std::get_if<Seconds>(&fact.value)) return seconds_value(*time);
-  return Value::text(std::get<std::string>(fact.value));
 }
 
 std::string work_table(const TraceContents& file, const TextStyle& style) {
@@ -201,32 +185,28 @@ std::string work_table(const TraceContents& file, const TextStyle& style) {
   return table.text(style);
 }
 
-Value contents_json(const std::vector<TraceContents>& files) {
-  Value list = Value::list();
-  for (const TraceContents& file : files) {
-    Value entry = Value::map();
-    entry.append_member("file", Value::text(file.file));
-    entry.append_member("format", Value::text(std::string(file.format->key)));
-    Value facts = Value::map();
-    for (const TraceFact& fact : file.facts) {
-      const bool time = std::holds_alternative<Seconds>(fact.value);
-      facts.append_member(fact.key + (time ? "_s" : ""), value_json(fact));
-    }
-    entry.append_member("facts", std::move(facts));
-    Value work = Value::list();
-    for (const TraceWork& w : file.work) {
-      Value row = Value::map();
-      row.append_member("kind", Value::text(w.kind));
-      row.append_member("group", Value::text(w.group));
-      row.append_member("count", Value::number(w.count));
-      row.append_member("bytes", w.bytes ? Value::number(*w.bytes) : Value::null());
-      row.append_member("time_s", w.time ? seconds_value(*w.time) : Value::null());
-      work.append(std::move(row));
-    }
-    entry.append_member("work", std::move(work));
-    list.append(std::move(entry));
+Value work_json(const TraceWork& w) {
+  return map_of({{"kind", w.kind},
+                 {"group", w.group},
+                 {"count", w.count},
+                 {"bytes", w.bytes},
+                 {"time_s", w.time ? std::optional(round_to_picoseconds(*w.time)) : std::nullopt}});
+}
+
+Value contents_json(const TraceContents& file) {
+  Value facts = Value::map();
+  for (const TraceFact& fact : file.facts) {
+    const auto* time = std::get_if<Seconds>(&fact.value);
+    const Member member =
+        time != nullptr
+            ? Member(fact.key + "_s", round_to_picoseconds(*time))
+            : std::visit([&](const auto& v) { return Member(fact.key, v); }, fact.value);
+    facts.append_member(member.key, member.value);
   }
-  return list;
+  return map_of({{"file", file.file},
+                 {"format", file.format->key},
+                 {"facts", facts},
+                 {"work", list_of(file.work, work_json)}});
 }
 
 }  // namespace
@@ -295,15 +275,12 @@ std::string trace_contents_text(const std::vector<TraceContents>& files, const T
 }
 
 Value trace_info_json(const RecordedRun& run, const std::vector<TraceContents>& files) {
-  Value document = Value::map();
-  document.append_member("schema_version", Value::number(std::int64_t{1}));
-  document.append_member(
-      "world_size", run.world_size == kNotRecorded ? Value::null() : Value::number(run.world_size));
   Value ranks = Value::list();
   for (std::size_t i = 0; i < run.ranks.size(); ++i) ranks.append(rank_json(run, i));
-  document.append_member("ranks", std::move(ranks));
-  document.append_member("files", contents_json(files));
-  return document;
+  return map_of({{"schema_version", 1},
+                 {"world_size", if_recorded(run.world_size)},
+                 {"ranks", ranks},
+                 {"files", list_of(files, contents_json)}});
 }
 
 }  // namespace orrery

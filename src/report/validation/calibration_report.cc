@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "document/results.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
@@ -61,40 +62,55 @@ Table error_table(std::span<const CalibrationReport> reports, std::string first_
   return table;
 }
 
-void set_errors(Value& out, const ErrorSummary& in_sample,
-                const std::optional<ErrorSummary>& held_out,
-                const std::optional<ErrorSummary>& left_out) {
-  const auto value = [](const std::optional<ErrorSummary>& errors) {
-    return errors ? value_of(*errors, ErrorKeys::brief) : Value::null();
-  };
-  out.set("in_sample", value_of(in_sample, ErrorKeys::brief));
-  out.set("held_out", value(held_out));
-  out.set("left_out", value(left_out));
+Member errors(std::string_view key, const std::optional<ErrorSummary>& summary) {
+  return {key, summary ? value_of(*summary, ErrorKeys::brief) : Value::null()};
+}
+
+Value parameter_value(const FittedParameter& p) {
+  return map_of({{"name", p.name},
+                 {"unit", p.unit},
+                 {"value", p.value},
+                 {"standard_error", p.standard_error},
+                 {"at_bound", p.at_bound}});
+}
+
+Value some_value(const PartOfRows& s) {
+  return map_of({{"name", s.name},
+                 errors("in_sample", s.in_sample),
+                 errors("held_out", s.held_out),
+                 errors("left_out", s.left_out)});
 }
 
 Value part_value(const CalibratedPart& part) {
-  Value out = Value::map();
-  out.set("name", Value::text(part.name));
-  Value parameters = Value::list();
-  for (const FittedParameter& p : part.parameters) {
-    Value one = Value::map();
-    one.set("name", Value::text(p.name));
-    one.set("unit", Value::text(p.unit));
-    one.set("value", Value::number(p.value));
-    one.set("standard_error", p.standard_error ? Value::number(*p.standard_error) : Value::null());
-    one.set("at_bound", Value::boolean(p.at_bound));
-    parameters.append(std::move(one));
+  return map_of({{"name", part.name},
+                 {"parameters", list_of(part.parameters, parameter_value)},
+                 errors("in_sample", part.in_sample),
+                 errors("held_out", part.held_out),
+                 errors("left_out", part.left_out),
+                 {"of_which", list_of(part.of_which, some_value)}});
+}
+
+Value report_value(const CalibrationReport& report) {
+  const auto path = [](const CalibratedFile& file) { return Value::text(file.path); };
+  return map_of({{"kind", report.kind},
+                 {"subject", report.subject},
+                 {"parts", list_of(report.parts, part_value)},
+                 {"files", list_of(report.files, path)},
+                 {"notes", report.notes}});
+}
+
+// Of several calibrations.
+struct RowCounts {
+  std::size_t rows = 0;
+  std::size_t used = 0;
+};
+
+RowCounts counts_of(std::span<const Calibration> calibrations) {
+  RowCounts out;
+  for (const Calibration& c : calibrations) {
+    out.rows += c.rows;
+    out.used += c.used;
   }
-  out.set("parameters", std::move(parameters));
-  set_errors(out, part.in_sample, part.held_out, part.left_out);
-  Value some = Value::list();
-  for (const PartOfRows& s : part.of_which) {
-    Value one = Value::map();
-    one.set("name", Value::text(s.name));
-    set_errors(one, s.in_sample, s.held_out, s.left_out);
-    some.append(std::move(one));
-  }
-  out.set("of_which", std::move(some));
   return out;
 }
 
@@ -123,14 +139,9 @@ std::string calibration_text(std::span<const Calibration> calibrations, const Te
       out += fmt::format("  and {} more; --json names all\n", c.problems.size() - kProblemsShown);
     }
   }
-  std::size_t rows = 0;
-  std::size_t used = 0;
-  for (const Calibration& c : calibrations) {
-    rows += c.rows;
-    used += c.used;
-  }
-  out += fmt::format("\n{} of {} rows used\n", grouped(static_cast<std::int64_t>(used)),
-                     grouped(static_cast<std::int64_t>(rows)));
+  const RowCounts counts = counts_of(calibrations);
+  out += fmt::format("\n{} of {} rows used\n", grouped(static_cast<std::int64_t>(counts.used)),
+                     grouped(static_cast<std::int64_t>(counts.rows)));
   return out;
 }
 
@@ -148,42 +159,20 @@ std::string calibration_markdown(std::span<const Calibration> calibrations) {
 }
 
 Value calibration_json(std::span<const Calibration> calibrations) {
-  Value out = Value::map();
-  out.set("kind", Value::text("calibration"));
   Value reports = Value::list();
   Value problems = Value::list();
-  std::size_t rows = 0;
-  std::size_t used = 0;
   for (const Calibration& c : calibrations) {
-    rows += c.rows;
-    used += c.used;
-    for (const CalibrationReport& report : c.reports) {
-      Value one = Value::map();
-      one.set("kind", Value::text(report.kind));
-      one.set("subject", Value::text(report.subject));
-      Value parts = Value::list();
-      for (const CalibratedPart& part : report.parts) parts.append(part_value(part));
-      one.set("parts", std::move(parts));
-      Value files = Value::list();
-      for (const CalibratedFile& file : report.files) files.append(Value::text(file.path));
-      one.set("files", std::move(files));
-      Value notes = Value::list();
-      for (const std::string& note : report.notes) notes.append(Value::text(note));
-      one.set("notes", std::move(notes));
-      reports.append(std::move(one));
-    }
+    for (const CalibrationReport& report : c.reports) reports.append(report_value(report));
     for (const RowProblem& p : c.problems) {
-      Value one = Value::map();
-      one.set("where", Value::text(p.where));
-      one.set("what", Value::text(p.what));
-      problems.append(std::move(one));
+      problems.append(map_of({{"where", p.where}, {"what", p.what}}));
     }
   }
-  out.set("rows", Value::number(static_cast<std::int64_t>(rows)));
-  out.set("used", Value::number(static_cast<std::int64_t>(used)));
-  out.set("calibrations", std::move(reports));
-  out.set("problems", std::move(problems));
-  return out;
+  const RowCounts counts = counts_of(calibrations);
+  return map_of({{"kind", "calibration"},
+                 {"rows", counts.rows},
+                 {"used", counts.used},
+                 {"calibrations", reports},
+                 {"problems", problems}});
 }
 
 }  // namespace orrery
