@@ -58,7 +58,6 @@ std::string picture(const std::string& name) {
          orrery::plot_svg({.name = name,
                            .x = orrery::linear_axis(name, 0, 2, 4),
                            .y = orrery::linear_axis(name, 0, 2, 4),
-                           .curves = {},
                            .points = {{1, 1, name, name}}}) +
          orrery::column_chart_svg({.name = name,
                                    .columns = {{name, {segment}}},

@@ -101,35 +101,33 @@ inline constexpr auto kResults<CheckedSize> = table<CheckedSize>(
     field<&CheckedSize::expected>("expected_s", "by the model"),
     field<&CheckedSize::low>("low_s", "healthy systems take less in one of twenty sizes"),
     field<&CheckedSize::high>("high_s", "healthy systems take more in one of twenty sizes"),
-    field<&CheckedSize::algorithm>("algorithm", "that the library is expected to choose"),
-    field<&CheckedSize::protocol>("protocol", "the same"),
-    field<&CheckedSize::verdict>("verdict", "against the interval"));
+    field<&CheckedSize::algorithm>("that the library is expected to choose"),
+    field<&CheckedSize::protocol>("the same"),
+    field<&CheckedSize::verdict>("against the interval"));
 
 template <>
 inline constexpr auto kResults<LikelyCause> = table<LikelyCause>(
     "likely cause", "One thing that may be wrong with the system.",
-    field<&LikelyCause::what>("what", "a sentence"),
-    field<&LikelyCause::look>("look", "where to look"),
-    field<&LikelyCause::error>("error", "median |ln(measured / expected)| if it is so"));
+    field<&LikelyCause::what>("a sentence"), field<&LikelyCause::look>("where to look"),
+    field<&LikelyCause::error>("median |ln(measured / expected)| if it is so"));
 
 template <>
 inline constexpr auto kResults<CollectiveCheck> = table<CollectiveCheck>(
     "collective check", "A measured collective beside what is expected.",
     field<&CollectiveCheck::kind>("collective", "that was measured"),
-    field<&CollectiveCheck::ranks>("ranks", "that took part"),
-    field<&CollectiveCheck::nodes>("nodes", "hosts"),
-    field<&CollectiveCheck::bus_factor>("bus_factor", "bus bandwidth = factor x payload / time"),
+    field<&CollectiveCheck::ranks>("that took part"), field<&CollectiveCheck::nodes>("hosts"),
+    field<&CollectiveCheck::bus_factor>("bus bandwidth = factor x payload / time"),
     field("sick", "a size is slow or has wrong values", [](auto& c) { return c.sick(); }),
-    field<&CollectiveCheck::error>("error", "median |ln(measured / expected)|"),
-    field<&CollectiveCheck::sizes>("sizes", "in the order of the file"),
-    field<&CollectiveCheck::causes>("causes", "the most likely first"));
+    field<&CollectiveCheck::error>("median |ln(measured / expected)|"),
+    field<&CollectiveCheck::sizes>("in the order of the file"),
+    field<&CollectiveCheck::causes>("the most likely first"));
 
 template <>
 inline constexpr auto kResults<CheckedCollectives> = table<CheckedCollectives>(
     "collectives", "Measured collectives of a cluster beside what is expected.",
     schema_version<1>(), constant("kind", "what the document is", "check"),
-    field<&CheckedCollectives::cluster>("cluster", "that they are compared with"),
-    field<&CheckedCollectives::tests>("tests", "in the order of the file"));
+    field<&CheckedCollectives::cluster>("that they are compared with"),
+    field<&CheckedCollectives::tests>("in the order of the file"));
 
 Value collectives_json(const CheckedCollectives& checked) { return answer(checked); }
 const Description& collectives_document() { return description_of<CheckedCollectives>(); }

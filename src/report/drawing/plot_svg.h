@@ -71,7 +71,7 @@ struct Plot {
   std::string name;  // for readers who cannot see it
   PlotAxis x;
   PlotAxis y;
-  std::vector<PlotCurve> curves;  // what is outside is cut off
+  std::vector<PlotCurve> curves = {};  // what is outside is cut off
   std::vector<PlotMark> marks = {};
   std::vector<PlotPoint> points = {};
   double height = 300;
@@ -84,14 +84,14 @@ std::string plot_svg(const Plot& plot);
 struct TornadoRow {
   std::string label;
   double half = 0;
-  std::optional<double> twice;
-  std::string half_text;  // at the end of the bar
-  std::string twice_text;
+  std::optional<double> twice = {};
+  std::string half_text = {};  // at the end of the bar
+  std::string twice_text = {};
 };
 struct Tornado {
   std::string name;
   std::string axis;  // with the unit
-  std::vector<TornadoRow> rows;
+  std::vector<TornadoRow> rows = {};
 };
 std::string tornado_svg(const Tornado& tornado);
 

@@ -31,8 +31,8 @@ struct RooflineChart {
   std::string name;
   BytesPerSecond bandwidth;
   std::string bandwidth_label;
-  std::vector<RooflinePeak> peaks;
-  std::vector<RooflinePoint> points;
+  std::vector<RooflinePeak> peaks = {};
+  std::vector<RooflinePoint> points = {};
 };
 
 // Empty where there is nothing to show.

@@ -20,8 +20,8 @@ double nice_time_step(double seconds, int most);
 struct ChartSegment {
   std::string css_class;  // without its "c-"
   double value = 0;
-  std::string label;  // written inside where it fits
-  std::string tip;
+  std::string label = {};  // written inside where it fits
+  std::string tip = {};
 };
 
 // One horizontal bar over the whole width. `name` is for readers who cannot see it.
@@ -35,11 +35,11 @@ struct ChartColumn {
 
 struct ColumnChart {
   std::string name;  // for readers who cannot see it
-  std::vector<ChartColumn> columns;
-  std::string unit;         // of the vertical axis
-  double limit = 0;         // a line across; 0: none
-  std::string limit_label;  // "80 GiB capacity"
-  std::string axis;         // of the columns
+  std::vector<ChartColumn> columns = {};
+  std::string unit;              // of the vertical axis
+  double limit = 0;              // a line across; 0: none
+  std::string limit_label = {};  // "80 GiB capacity"
+  std::string axis;              // of the columns
 };
 std::string column_chart_svg(const ColumnChart& chart);
 

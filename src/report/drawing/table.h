@@ -159,13 +159,13 @@ struct HeatCell {
 
 struct HeatRow {
   std::string label;
-  std::vector<HeatCell> cells;  // one for each column
+  std::vector<HeatCell> cells = {};  // one for each column
 };
 
 struct HeatTable {
   std::string corner;  // the head of the column of labels
-  std::vector<std::string> columns;
-  std::vector<HeatRow> rows;
+  std::vector<std::string> columns = {};
+  std::vector<HeatRow> rows = {};
 };
 
 // All texts are escaped.

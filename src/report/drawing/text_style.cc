@@ -174,6 +174,11 @@ std::string wrapped(std::string_view text, int indent, const TextStyle& style) {
   return out;
 }
 
+std::string title_line(std::string_view title, const TextStyle& style, Ink ink) {
+  const std::string shown = shortened(printable(title), longest_line(style) - 2);
+  return "  " + painted(shown, ink, style) + "\n";
+}
+
 std::string heading(std::string_view title, std::string_view remark, const TextStyle& style) {
   const int room = longest_line(style) - 2;
   const std::string head = shortened(title, room);

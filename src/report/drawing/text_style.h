@@ -59,6 +59,8 @@ std::string fitted(std::string_view text, int width, Align align);
 // begin with `indent` spaces. Ends with a newline unless empty.
 std::string wrapped(std::string_view text, int indent, const TextStyle& style);
 
+// What a text is about, on its first line.
+std::string title_line(std::string_view title, const TextStyle& style, Ink ink = kBold);
 // A blank line and a title, with a remark beside it where there is room.
 std::string heading(std::string_view title, std::string_view remark, const TextStyle& style);
 

@@ -19,7 +19,7 @@ struct TimeSeries {
 struct TimeChart {
   std::string name;  // for readers who cannot see it
   std::string unit;
-  std::vector<TimeSeries> series;
+  std::vector<TimeSeries> series = {};
   double seconds = 0;  // from left to right
   double highest = 0;  // of the axis; 0: by the values
   bool axis = true;    // of time, below
@@ -35,8 +35,8 @@ struct Band {
 
 struct BandChart {
   std::string name;
-  std::vector<std::string> css_classes;
-  std::vector<Band> bands;  // from above
+  std::vector<std::string> css_classes = {};
+  std::vector<Band> bands = {};  // from above
   double seconds = 0;
 };
 std::string band_chart_svg(const BandChart& chart);

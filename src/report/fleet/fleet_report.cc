@@ -134,11 +134,7 @@ std::string unended_words(const FleetForecast& f, const TextStyle& style) {
 
 std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
   const std::int64_t jobs = std::llround(f.jobs_of_a_seed);
-  std::string out =
-      "  " +
-      painted(shortened(printable(f.jobs.empty() ? f.mix.name : f.jobs), longest_line(style) - 2),
-              kBold, style) +
-      "\n";
+  std::string out = title_line(f.jobs.empty() ? f.mix.name : f.jobs, style);
   out += wrapped(
       fmt::format("{} of {} GPUs, {:.3g} days, {} · scheduler {}, {} estimates · {}",
                   counted(f.mix.nodes, "node"), f.mix.gpus_per_node, f.days, counted(jobs, "job"),
@@ -181,12 +177,12 @@ inline constexpr auto kResults<FleetSize> = table<FleetSize>(
     field<&FleetSize::sum, &SizeOutcome::submitted>("jobs", "submitted"),
     field<&FleetSize::sum, &SizeOutcome::started>("started", "of these"),
     field<&FleetSize::sum, &SizeOutcome::ended>("ended", "of these"),
-    field<&FleetSize::gpu_time>("gpu_time", "share of the GPU time that is allocated"),
+    field<&FleetSize::gpu_time>("share of the GPU time that is allocated"),
     field<&FleetSize::queue_p50>("queue_p50_s", "from submission to the first start, median"),
     field<&FleetSize::queue_p95>("queue_p95_s", "95 % of the jobs start sooner"),
     field<&FleetSize::completion_p50>("completion_p50_s", "from submission to the end, median"),
     field<&FleetSize::completion_mean>("completion_mean_s", "of the jobs that ended"),
-    field<&FleetSize::ettr>("ettr", "work over time since submission, of the jobs that ended"),
+    field<&FleetSize::ettr>("work over time since submission, of the jobs that ended"),
     field<&FleetSize::sum, &SizeOutcome::failures>("failures", "attempts that the hardware killed"),
     field<&FleetSize::sum, &SizeOutcome::preempted>("preempted", "attempts"),
     field<&FleetSize::sum, &SizeOutcome::second_order>(

@@ -46,7 +46,7 @@ struct Times {
   std::span<const Seconds> times;
   std::vector<PlotMark> marks;  // in seconds
   std::vector<PlotMark> of_cdf;
-  std::span<const Seconds> others;  // a second curve beside the first; may be empty
+  std::span<const Seconds> others = {};  // a second curve beside the first; may be empty
 };
 
 // Wider by marks that are near.
@@ -88,7 +88,6 @@ std::string distribution_plots(const Times& t) {
   Plot cumulative{.name = "share of the " + t.counted + " by " + t.of,
                   .x = axis(of_cdf),
                   .y = linear_axis("% of the " + t.counted + " are not longer", 0, 100, 5),
-                  .curves = {},
                   .marks = marks(t.of_cdf, of_cdf)};
   if (!t.others.empty()) {
     cumulative.curves.push_back(
@@ -139,8 +138,7 @@ std::string when_it_ends(const RunForecast& f) {
                                .counted = "runs",
                                .times = f.walls,
                                .marks = marks,
-                               .of_cdf = marks,
-                               .others = {}});
+                               .of_cdf = marks});
   }
   return html_section("When it ends", "over the simulated runs, which differ in their failures",
                       body + answer_table(f).html() + paragraphs(spread_sentences(f)));
@@ -196,7 +194,6 @@ DrawnRun drawn(const std::vector<RunStretch>& stretches, std::int64_t wall_ns) {
   DrawnRun out;
   out.chart = {.name = "one simulated run over time, a row after the other",
                .css_classes = {std::string(kTraining)},
-               .bands = {},
                .seconds = length.value()};
   out.legend = {{"training", std::string(kTraining)}};
   std::vector<std::vector<std::vector<double>>> shares(
@@ -265,17 +262,14 @@ std::string what_would_help(const RunForecast& f) {
   }
   const AxisUnit unit = axis_unit_of(most);
   Tornado chart{.name = "change of the mean wall-clock time by each cause, halved and doubled",
-                .axis = "change of the mean wall-clock time, " + unit.name,
-                .rows = {}};
+                .axis = "change of the mean wall-clock time, " + unit.name};
   const auto words = [](Seconds s) { return (s > Seconds(0) ? "+" : "") + span_words(s); };
   for (const Knob& k : f.knobs) {
     constexpr std::string_view kHalf = "half the ";
     const bool halved = k.name.starts_with(kHalf);
     TornadoRow row{.label = halved ? k.name.substr(kHalf.size()) : k.name,
                    .half = -k.saved / unit.one,
-                   .twice = {},
-                   .half_text = words(-k.saved),
-                   .twice_text = ""};
+                   .half_text = words(-k.saved)};
     if (k.doubled) {
       row.twice = *k.doubled / unit.one;
       row.twice_text = words(*k.doubled);
@@ -333,8 +327,6 @@ std::string contours(const RunForecast& f, CheckpointedJob job) {
                                 to_text(job.interval), own_rate, percent(f.ettr.mean)),
             .x = log_time_axis("training between checkpoints", low, high),
             .y = log_axis("failures of the job a day", least, most),
-            .curves = {},
-            .marks = {},
             .points = {{own, own_rate, "this run " + percent(f.ettr.mean),
                         fmt::format("{} between checkpoints · a failure every {} · ETTR {}",
                                     to_text(job.interval), to_text(f.mean_time_to_failure),
@@ -456,9 +448,7 @@ std::string step_distribution_html(const StepDistribution& d, const Subject& sub
                    tail_table(d).html());
   if (!d.slow_stages.empty()) {
     ColumnChart chart{.name = "how much longer p95 is with one slow node, by its stage",
-                      .columns = {},
                       .unit = "% by which p95 is longer",
-                      .limit_label = "",
                       .axis = "pipeline stage of the slow node"};
     const auto [best, worst] = std::ranges::minmax(d.slow_stages, {}, &SlowStage::over_p95);
     for (const SlowStage& s : d.slow_stages) {
@@ -497,9 +487,7 @@ std::string fault_fit_html(const FaultFit& fit) {
   }
   body += "</div>\n";
   ColumnChart chart{.name = "faults of each day",
-                    .columns = {},
                     .unit = "faults that began on the day",
-                    .limit_label = "",
                     .axis = "day of the log"};
   for (std::size_t day = 0; day < fit.by_day.size(); ++day) {
     chart.columns.push_back({std::to_string(day),

@@ -229,8 +229,8 @@ Table fit_table(const FaultFit& fit) {
 }
 
 std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
-  return "  " + painted(shortened(printable(fit.name), longest_line(style) - 2), kBold, style) +
-         "\n" + wrapped(fault_sentence(fit), 2, style) + "\n" + fit_table(fit).text(style);
+  return title_line(fit.name, style) + wrapped(fault_sentence(fit), 2, style) + "\n" +
+         fit_table(fit).text(style);
 }
 
 namespace {
@@ -300,25 +300,21 @@ struct Affordable {
 template <>
 inline constexpr auto kResults<QuantileRow> =
     table<QuantileRow>("quantile", "A quantile of the simulated runs.",
-                       field<&QuantileRow::value>("value", "of the simulated runs"),
-                       field<&QuantileRow::low>("low", "lower end of its 95 % interval"),
-                       field<&QuantileRow::high>("high", "upper end of its 95 % interval"));
+                       field<&QuantileRow::value>("of the simulated runs"),
+                       field<&QuantileRow::low>("lower end of its 95 % interval"),
+                       field<&QuantileRow::high>("upper end of its 95 % interval"));
 
 template <>
-inline constexpr auto kResults<SpreadRow> =
-    table<SpreadRow>("spread", "A figure over the simulated runs.",
-                     field<&SpreadRow::p5>("p5", "5 % of the runs have less"),
-                     field<&SpreadRow::p50>("p50", "the median"),
-                     field<&SpreadRow::p95>("p95", "95 % of the runs have less"),
-                     field<&SpreadRow::mean>("mean", "of the runs"));
+inline constexpr auto kResults<SpreadRow> = table<SpreadRow>(
+    "spread", "A figure over the simulated runs.",
+    field<&SpreadRow::p5>("5 % of the runs have less"), field<&SpreadRow::p50>("the median"),
+    field<&SpreadRow::p95>("95 % of the runs have less"), field<&SpreadRow::mean>("of the runs"));
 
 template <>
-inline constexpr auto kResults<OfWall> =
-    table<OfWall>("figure", "A figure that is proportional to the wall-clock time.",
-                  field<&OfWall::p5>("p5", "in the run of the 5 % quantile"),
-                  field<&OfWall::p50>("p50", "in the median run"),
-                  field<&OfWall::p95>("p95", "in the run of the 95 % quantile"),
-                  field<&OfWall::mean>("mean", "of the runs"));
+inline constexpr auto kResults<OfWall> = table<OfWall>(
+    "figure", "A figure that is proportional to the wall-clock time.",
+    field<&OfWall::p5>("in the run of the 5 % quantile"), field<&OfWall::p50>("in the median run"),
+    field<&OfWall::p95>("in the run of the 95 % quantile"), field<&OfWall::mean>("of the runs"));
 
 template <>
 inline constexpr auto kResults<LostTime> = table<LostTime>(
@@ -337,12 +333,11 @@ inline constexpr auto kResults<LostTime> = table<LostTime>(
 
 template <>
 inline constexpr auto kResults<CheckpointLevel> = table<CheckpointLevel>(
-    "checkpoint", "A kind of checkpoint.",
-    field<&CheckpointLevel::every>("every", "steps between two"),
+    "checkpoint", "A kind of checkpoint.", field<&CheckpointLevel::every>("steps between two"),
     field<&CheckpointLevel::blocked>("blocked_s", "training stands still"),
     field<&CheckpointLevel::durable>("durable_s", "from the start of a save until it is of use"),
     field<&CheckpointLevel::restore>("restore_s", "to load it"),
-    field<&CheckpointLevel::survives>("survives", "probability that a failure leaves it intact"));
+    field<&CheckpointLevel::survives>("probability that a failure leaves it intact"));
 
 template <>
 inline constexpr auto kResults<ForecastPhase> = table<ForecastPhase>(
@@ -355,7 +350,7 @@ inline constexpr auto kResults<ForecastPhase> = table<ForecastPhase>(
 template <>
 inline constexpr auto kResults<Knob> = table<Knob>(
     "change", "A cause made better by a half, on the same random numbers.",
-    field<&Knob::name>("change", "what is better"), field<&Knob::ettr>("ettr", "mean with it"),
+    field<&Knob::name>("change", "what is better"), field<&Knob::ettr>("mean with it"),
     field<&Knob::saved>("saved_s", "of the mean wall-clock time; below 0: it costs"),
     field<&Knob::doubled>("doubled_s",
                           "what the cause doubled would add to it; null: the run would not end, or "
@@ -393,15 +388,15 @@ inline constexpr auto kResults<LossForecast> = table<LossForecast>(
           [](auto& l) { return l.run.compute() / l.cheapest.compute(); }),
     field<&LossForecast::batch>("batch_tokens", "of a step"),
     field<&LossForecast::critical>("critical_batch_tokens", "beyond which a batch costs tokens"),
-    field<&LossForecast::extra_share>("extra_share", "tokens beyond the law's, for the batch"));
+    field<&LossForecast::extra_share>("tokens beyond the law's, for the batch"));
 
 template <>
 inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     "forecast", "A whole training run.",
     field("tokens", "of the run; null: steps were given", [](auto& f) { return f.tokens; }),
-    field<&RunForecast::steps>("steps", "of the run"),
+    field<&RunForecast::steps>("of the run"),
     field<&RunForecast::step_at>(
-        "step_at", "as orrery estimate predicts it, or the mean or p95 of its distribution"),
+        "as orrery estimate predicts it, or the mean or p95 of its distribution"),
     field<&RunForecast::step_time>("step_time_s", "of every step of the run; the mean of phases"),
     field<&RunForecast::phases>("one or more"),
     field("step_time_low_s", "lower end of the interval of the step time",
@@ -410,7 +405,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
           [](auto& f) { return f.step_interval.high; }),
     field<&RunForecast::healthy>("healthy_s", "all steps, without a failure or a save"),
     field("gpus", "accelerators of the job", [](auto& f) { return f.accelerators; }),
-    field<&RunForecast::nodes>("nodes", "of the job"),
+    field<&RunForecast::nodes>("of the job"),
     field("failures", "name of the failure rates", [](auto& f) { return f.failures.name; }),
     field("failures_per_1000_node_days", "of the nodes that were counted",
           [](auto& f) { return f.failures.per_1000_node_days; }),
@@ -425,8 +420,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
                                       "from a failure to the next step, loading included"),
     field("checkpoint_bytes", "of the training state", [](auto& f) { return f.checkpoint.size; }),
     field<&RunForecast::levels>("checkpoints", "copies in memory first, the storage last"),
-    field<&RunForecast::runs>("runs", "simulated"),
-    field<&RunForecast::seed>("seed", "of the random numbers"),
+    field<&RunForecast::runs>("simulated"), field<&RunForecast::seed>("of the random numbers"),
     field("wall_s", "wall-clock time of the run", [](auto& f) { return row_of(f.wall); }),
     field("wall_cdf_s",
           "41 wall-clock times, shortest to longest: from one to the next, 2.5 % of the runs end",
@@ -478,7 +472,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
                                        [&](Seconds s) { return f.carbon_kg(s); });
                    }),
     field<&RunForecast::knobs>("changes", "what would help, most first"),
-    field<&RunForecast::assumed>("assumed", "sentences"));
+    field<&RunForecast::assumed>("sentences"));
 
 template <>
 inline constexpr auto kResults<ForecastDocument> = table<ForecastDocument>(
@@ -490,27 +484,23 @@ inline constexpr auto kResults<ForecastDocument> = table<ForecastDocument>(
 template <>
 inline constexpr auto kResults<FaultFit> = table<FaultFit>(
     "fault fit document", "What a log of faults says of its cluster.", schema_version<1>(),
-    field<&FaultFit::name>("log", "its file"), field<&FaultFit::days>("days", "of the log"),
-    field<&FaultFit::nodes>("nodes", "of the cluster"),
-    field<&FaultFit::faults>("faults", "that began"),
+    field<&FaultFit::name>("log", "its file"), field<&FaultFit::days>("of the log"),
+    field<&FaultFit::nodes>("of the cluster"), field<&FaultFit::faults>("that began"),
     field("failures_per_1000_node_days", "faults over nodes x days",
           [](auto& f) { return f.rates.per_1000_node_days; }),
-    field<&FaultFit::faults_a_day>("faults_a_day", "mean"),
-    field<&FaultFit::days_without>("days_without", "share of the days on which none began"),
-    field<&FaultFit::dispersion_by_day>("dispersion_by_day",
-                                        "variance / mean of the faults of a day"),
-    field<&FaultFit::nodes_that_failed>("nodes_that_failed", "at least once"),
-    field<&FaultFit::most_of_a_node>("most_of_a_node", "faults of the node that failed most often"),
-    field<&FaultFit::worst_tenth>("worst_tenth",
-                                  "share of the faults on the tenth of the nodes that fails most"),
-    field<&FaultFit::dispersion_by_node>("dispersion_by_node",
-                                         "variance / mean of the faults of a node"),
+    field<&FaultFit::faults_a_day>("mean"),
+    field<&FaultFit::days_without>("share of the days on which none began"),
+    field<&FaultFit::dispersion_by_day>("variance / mean of the faults of a day"),
+    field<&FaultFit::nodes_that_failed>("at least once"),
+    field<&FaultFit::most_of_a_node>("faults of the node that failed most often"),
+    field<&FaultFit::worst_tenth>("share of the faults on the tenth of the nodes that fails most"),
+    field<&FaultFit::dispersion_by_node>("variance / mean of the faults of a node"),
     field<&FaultFit::rates, &FailureRates::lemons, &LemonNodes::share>(
         "lemon_share", "share of the nodes that fail more often than the others; 0: none found"),
     field<&FaultFit::rates, &FailureRates::lemons, &LemonNodes::factor>(
         "lemon_factor", "their rate over that of the others"),
-    field<&FaultFit::nodes_down>("nodes_down", "mean over time"),
-    field<&FaultFit::open>("open", "faults that had not ended"),
+    field<&FaultFit::nodes_down>("mean over time"),
+    field<&FaultFit::open>("faults that had not ended"),
     field("repair_p10_s", "10 % of the repairs took less; null: none had ended",
           [](auto& f) { return repair_quantile(f, 0.1); }),
     field("repair_p50_s", "median; null: none had ended",

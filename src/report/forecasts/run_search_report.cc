@@ -19,18 +19,6 @@ struct RunSearchDocument {
   Seconds elapsed;
 };
 
-// A run and the objective by which it is judged.
-struct RankedRow {
-  const RankedRun& ranked;
-  const RunSearchResult& result;
-};
-
-std::vector<RankedRow> rows_of(const RunSearchResult& r) {
-  std::vector<RankedRow> out;
-  for (const RankedRun& run : r.runs) out.push_back({run, r});
-  return out;
-}
-
 // Of the objective from the best run to another one.
 double change(const RankedRun& run, const RunSearchResult& r) {
   return figure(r.objective, run) / figure(r.objective, r.runs.front()) - 1;
@@ -49,49 +37,47 @@ std::string_view words_of(RunObjective objective) {
 }  // namespace
 
 template <>
-inline constexpr auto kResults<RankedRow> = table<RankedRow>(
+inline constexpr auto kResults<RankedRun> = table<RankedRun>(
     "ranked run", "A plan at a size of the run, with what the run gives.",
-    field("gpus", "accelerators of the run", [](auto& r) { return r.ranked.plan.gpus; }),
+    field("gpus", "accelerators of the run", [](auto& r) { return r.plan.gpus; }),
     optional_field("spares", "nodes that stand ready, where their number is stated",
-                   [](auto& r) { return r.ranked.spares; }),
-    field("plan", "the plan", [](auto& r) { return r.ranked.plan.plan; }),
+                   [](auto& r) { return r.spares; }),
+    field("plan", "the plan", [](auto& r) { return r.plan.plan; }),
     field("settings", "what `orrery estimate --plan` takes for it",
-          [](auto& r) { return plan_settings(r.ranked.plan.plan); }),
+          [](auto& r) { return plan_settings(r.plan.plan); }),
     field("step_time_s", "as orrery estimate predicts it; the median of the distribution",
-          [](auto& r) { return r.ranked.plan.step_time; }),
+          [](auto& r) { return r.plan.step_time; }),
     field("step_p95_s", "of the distribution of the step, which every step of the run takes",
-          [](auto& r) { return r.ranked.step.p95.value; }),
+          [](auto& r) { return r.step.p95.value; }),
     field("step_p95_low_s", "lower end of its 95 % interval",
-          [](auto& r) { return r.ranked.step.p95.low; }),
+          [](auto& r) { return r.step.p95.low; }),
     field("step_p95_high_s", "upper end of its 95 % interval",
-          [](auto& r) { return r.ranked.step.p95.high; }),
-    field("peak_memory_bytes", "of the worst stage",
-          [](auto& r) { return r.ranked.plan.peak_memory; }),
-    field("ettr", "mean", [](auto& r) { return r.ranked.run.ettr.mean; }),
+          [](auto& r) { return r.step.p95.high; }),
+    field("peak_memory_bytes", "of the worst stage", [](auto& r) { return r.plan.peak_memory; }),
+    field("ettr", "mean", [](auto& r) { return r.run.ettr.mean; }),
     field("tokens_per_second", "goodput: tokens of a step / step_p95_s x ettr",
-          [](auto& r) { return r.ranked.goodput(); }),
-    field("steps", "of the run", [](auto& r) { return r.ranked.run.steps; }),
+          [](auto& r) { return r.goodput(); }),
+    field("steps", "of the run", [](auto& r) { return r.run.steps; }),
     field("wall_p50_s", "wall-clock time of the median run",
-          [](auto& r) { return r.ranked.run.wall.p50.value; }),
-    field("wall_p95_s", "95 % of the runs take less",
-          [](auto& r) { return r.ranked.run.wall.p95.value; }),
+          [](auto& r) { return r.run.wall.p50.value; }),
+    field("wall_p95_s", "95 % of the runs take less", [](auto& r) { return r.run.wall.p95.value; }),
     optional_field("cost_dollars", "mean, where there is a price",
                    [](auto& r) {
-                     const RunForecast& f = r.ranked.run;
+                     const RunForecast& f = r.run;
                      return f.price ? std::optional(f.cost(f.wall.mean).value()) : std::nullopt;
                    }),
     field("change", "of the objective over that of the best run, minus 1",
-          [](auto& r) { return change(r.ranked, r.result); }));
+          [](auto& r, const RunSearchResult& result) { return change(r, result); }));
 
 template <>
-inline constexpr auto kResults<SearchedSize> = table<SearchedSize>(
-    "searched size", "A number of accelerators of the run.",
-    field<&SearchedSize::accelerators>("gpus", "accelerators of the run"),
-    field<&SearchedSize::considered>("considered", "shape-valid plans"),
-    field<&SearchedSize::simulated>("simulated", "of these: predicted"),
-    field<&SearchedSize::sampled>("sampled", "of these: their distribution was drawn"),
-    field<&SearchedSize::proven>("proven", "no plan that was not sampled can be better"),
-    field<&SearchedSize::no_run>("no_run", "why there is none; empty: there is"));
+inline constexpr auto kResults<SearchedSize> =
+    table<SearchedSize>("searched size", "A number of accelerators of the run.",
+                        field<&SearchedSize::accelerators>("gpus", "accelerators of the run"),
+                        field<&SearchedSize::considered>("shape-valid plans"),
+                        field<&SearchedSize::simulated>("of these: predicted"),
+                        field<&SearchedSize::sampled>("of these: their distribution was drawn"),
+                        field<&SearchedSize::proven>("no plan that was not sampled can be better"),
+                        field<&SearchedSize::no_run>("why there is none; empty: there is"));
 
 template <>
 inline constexpr auto kResults<RunSearchDocument> = table<RunSearchDocument>(
@@ -102,13 +88,9 @@ inline constexpr auto kResults<RunSearchDocument> = table<RunSearchDocument>(
           [](auto& d) { return d.result.objective; }),
     field("length_given", "false: of a run of 30 days, which is the matter of goodput alone",
           [](auto& d) { return d.result.length_given; }),
-    field("runs", "best first, the best ones of every size",
-          [](auto& d) { return rows_of(d.result); }),
+    field("runs", "best first, the best ones of every size", [](auto& d) { return d.result.runs; }),
     optional_field("shortest_step", "the run of the plan and size with the shortest step_time_s",
-                   [](auto& d) {
-                     return d.result.fastest ? std::optional(RankedRow{*d.result.fastest, d.result})
-                                             : std::nullopt;
-                   }),
+                   [](auto& d) { return d.result.fastest; }),
     field("as_good", "sampled plans of the winner's size within the interval of its step_p95_s",
           [](auto& d) { return d.result.as_good; }),
     field("sizes", "largest first", [](auto& d) { return d.result.sizes; }),
@@ -205,7 +187,7 @@ std::string sizes_text(const RunSearchResult& r, const TextStyle& style) {
 }  // namespace
 
 Value run_search_json(const RunSearchResult& result, const Subject& subject, Seconds elapsed) {
-  return answer(RunSearchDocument{result, subject, elapsed});
+  return answer(RunSearchDocument{result, subject, elapsed}, result);
 }
 const Description& run_search_document() { return description_of<RunSearchDocument>(); }
 
@@ -213,9 +195,7 @@ std::string run_search_text(const RunSearchResult& r, const Subject& subject, Se
                             const TextStyle& style) {
   const std::string what = fmt::format("{} on {}", model_in_words(subject), subject.cluster);
   const auto title = [&](const std::string& words) {
-    return "  " +
-           painted(shortened(printable(words), longest_line(style) - 2), {.bold = true}, style) +
-           "\n" + wrapped(in_words(subject.size), 2, style);
+    return title_line(words, style) + wrapped(in_words(subject.size), 2, style);
   };
   if (r.runs.empty()) {
     return title((r.interrupted ? "Stopped before a run was found for " : "No plan fits: ") +

@@ -133,19 +133,18 @@ Table replica_table(const StepDistribution& d) {
 template <>
 inline constexpr auto kResults<RunQuantile<Seconds>> = table<RunQuantile<Seconds>>(
     "time quantile", "A quantile of the samples.",
-    field<&RunQuantile<Seconds>::value>("value", "of the samples"),
-    field<&RunQuantile<Seconds>::low>("low", "lower end of its 95 % interval"),
-    field<&RunQuantile<Seconds>::high>("high", "upper end of its 95 % interval"));
+    field<&RunQuantile<Seconds>::value>("of the samples"),
+    field<&RunQuantile<Seconds>::low>("lower end of its 95 % interval"),
+    field<&RunQuantile<Seconds>::high>("upper end of its 95 % interval"));
 
 template <>
-inline constexpr auto kResults<StepTimes> =
-    table<StepTimes>("step times", "Quantiles of the time of a step.",
-                     field<&StepTimes::p5>("p5", "5 % of the steps are shorter"),
-                     field<&StepTimes::p50>("p50", "the median"),
-                     field<&StepTimes::p95>("p95", "95 % of the steps are shorter"),
-                     field<&StepTimes::p99>("p99", "99 % of the steps are shorter"),
-                     field<&StepTimes::p99_9>("p99_9", "99.9 % of the steps are shorter"),
-                     field<&StepTimes::mean>("mean", "of the steps"));
+inline constexpr auto kResults<StepTimes> = table<StepTimes>(
+    "step times", "Quantiles of the time of a step.",
+    field<&StepTimes::p5>("5 % of the steps are shorter"), field<&StepTimes::p50>("the median"),
+    field<&StepTimes::p95>("95 % of the steps are shorter"),
+    field<&StepTimes::p99>("99 % of the steps are shorter"),
+    field<&StepTimes::p99_9>("99.9 % of the steps are shorter"),
+    field<&StepTimes::mean>("of the steps"));
 
 template <>
 inline constexpr auto kResults<LongerStep> = table<LongerStep>(
@@ -156,27 +155,27 @@ inline constexpr auto kResults<LongerStep> = table<LongerStep>(
     field("high", "upper end of its 95 % interval", [](auto& s) { return s.share.high; }));
 
 template <>
-inline constexpr auto kResults<TailShare> = table<TailShare>(
-    "part of the tail", "A kind of work that takes the same time always.",
-    field<&TailShare::kind>("kind", "of work"),
-    field<&TailShare::share_of_p95>("share_of_p95", "by which p95 falls without its spread"));
+inline constexpr auto kResults<TailShare> =
+    table<TailShare>("part of the tail", "A kind of work that takes the same time always.",
+                     field<&TailShare::kind>("of work"),
+                     field<&TailShare::share_of_p95>("by which p95 falls without its spread"));
 
 template <>
-inline constexpr auto kResults<SlowStage> = table<SlowStage>(
-    "slow stage", "One slow node in a stage.", field<&SlowStage::stage>("stage", "from 0"),
-    field<&SlowStage::over_p95>("over_p95", "p95 with it over p95 without"));
+inline constexpr auto kResults<SlowStage> =
+    table<SlowStage>("slow stage", "One slow node in a stage.", field<&SlowStage::stage>("from 0"),
+                     field<&SlowStage::over_p95>("p95 with it over p95 without"));
 
 template <>
-inline constexpr auto kResults<FewerReplicas> = table<FewerReplicas>(
-    "fewer replicas", "A step that does not wait for the slowest replicas.",
-    field<&FewerReplicas::dropped>("dropped", "replicas that are not waited for"),
-    field<&FewerReplicas::p50>("p50_s", "the median"),
-    field<&FewerReplicas::p95>("p95_s", "95 % of the steps are shorter"));
+inline constexpr auto kResults<FewerReplicas> =
+    table<FewerReplicas>("fewer replicas", "A step that does not wait for the slowest replicas.",
+                         field<&FewerReplicas::dropped>("replicas that are not waited for"),
+                         field<&FewerReplicas::p50>("p50_s", "the median"),
+                         field<&FewerReplicas::p95>("p95_s", "95 % of the steps are shorter"));
 
 template <>
 inline constexpr auto kResults<CodedStep> = table<CodedStep>(
     "coded step", "A step with gradient coding, each replica with as many parts more of the batch.",
-    field<&CodedStep::tolerated>("tolerated", "slow replicas whose gradients are not needed"),
+    field<&CodedStep::tolerated>("slow replicas whose gradients are not needed"),
     field<&CodedStep::p50>("p50_s", "the median"),
     field<&CodedStep::p95>("p95_s", "95 % of the steps are shorter"));
 
@@ -185,7 +184,6 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
     "step distribution", "The distribution of the time of a step.",
     field<&StepDistribution::predicted>("step_time_s", "as orrery estimate predicts it"),
     field<&StepDistribution::scale>(
-        "scale",
         "by which all times are multiplied, so that the median without slow nodes is step_time_s"),
     field<&StepDistribution::times>("times_s", "of the samples"),
     field("cdf_s", "41 of them, shortest to longest: 2.5 % of the samples lie between two",
@@ -201,24 +199,22 @@ inline constexpr auto kResults<StepDistribution> = table<StepDistribution>(
                      return d.exceeds ? std::optional(LongerStep{*d.exceeds, d.exceeds_share})
                                       : std::nullopt;
                    }),
-    field<&StepDistribution::tail>("tail", "what makes it, most first"),
-    field<&StepDistribution::slow_node>("slow_node",
-                                        "time of the slow node over that of the others"),
+    field<&StepDistribution::tail>("what makes it, most first"),
+    field<&StepDistribution::slow_node>("time of the slow node over that of the others"),
     field<&StepDistribution::slow_stages>(
-        "slow_stages", "with one slow node, by stage; empty if slow nodes are stated"),
+        "with one slow node, by stage; empty if slow nodes are stated"),
     field<&StepDistribution::fewer>("fewer_replicas", "empty if there is one replica"),
     field<&StepDistribution::coded>("gradient_coding", "empty where it cannot be predicted"),
     optional_field("moments_p50_s", "the median by moments and Clark's maximum, without samples",
                    [](auto& d) { return d.moments_p50; }),
     optional_field("moments_p95_s", "p95 in the same way", [](auto& d) { return d.moments_p95; }),
     field<&StepDistribution::accelerators>("gpus", "accelerators of the job"),
-    field<&StepDistribution::lock_step>("lock_step",
-                                        "accelerators of a stage that meet in every layer"),
-    field<&StepDistribution::replicas>("replicas", "that meet only at the end of a step"),
-    field<&StepDistribution::samples>("samples", "drawn"),
-    field<&StepDistribution::seed>("seed", "of the random numbers"),
+    field<&StepDistribution::lock_step>("accelerators of a stage that meet in every layer"),
+    field<&StepDistribution::replicas>("that meet only at the end of a step"),
+    field<&StepDistribution::samples>("drawn"),
+    field<&StepDistribution::seed>("of the random numbers"),
     field("variability", "name in the catalog", [](auto& d) { return d.variability.name; }),
-    field<&StepDistribution::assumed>("assumed", "sentences"));
+    field<&StepDistribution::assumed>("sentences"));
 
 template <>
 inline constexpr auto kResults<StepDocument> = table<StepDocument>(
@@ -329,11 +325,7 @@ std::string distribution_line(std::span<const Seconds> times, std::string (*word
 }
 
 std::string subject_heading(const Subject& subject, const TextStyle& style) {
-  return "  " +
-         painted(shortened(printable(model_in_words(subject) + " on " + subject.cluster),
-                           longest_line(style) - 2),
-                 {.bold = true}, style) +
-         "\n";
+  return title_line(model_in_words(subject) + " on " + subject.cluster, style);
 }
 
 std::string assumed_text(const std::vector<std::string>& sentences, const TextStyle& style) {

@@ -139,45 +139,42 @@ inline constexpr auto kResults<LevelFigures> = table<LevelFigures>(
     optional_field("site", "whose accelerators see the level, where sites differ",
                    [](auto& l) { return l.site.empty() ? std::nullopt : std::optional(l.site); }),
     field<&LevelFigures::name>("level", "its name"),
-    field<&LevelFigures::wiring>("wiring", "how the units below are joined"),
-    field<&LevelFigures::rails>("rails", "its switches join accelerators of equal place alone"),
+    field<&LevelFigures::wiring>("how the units below are joined"),
+    field<&LevelFigures::rails>("its switches join accelerators of equal place alone"),
     field<&LevelFigures::unit>("unit_accelerators", "below one unit of the level"),
-    field<&LevelFigures::units>("units", "of the level"),
-    field<&LevelFigures::switches>("switches", "of all units"),
-    field<&LevelFigures::links>("links", "in one direction"),
+    field<&LevelFigures::units>("of the level"), field<&LevelFigures::switches>("of all units"),
+    field<&LevelFigures::links>("in one direction"),
     field<&LevelFigures::link>("link_bytes_per_s", "of the narrowest link"),
     field<&LevelFigures::uplinks>("unit_below_bytes_per_s", "that one unit below sends over it"),
-    field<&LevelFigures::oversubscription>("oversubscription", "1: full bisection"),
+    field<&LevelFigures::oversubscription>("1: full bisection"),
     field<&LevelFigures::latency>("latency_s", "of a message between two units below"));
 
 template <>
 inline constexpr auto kResults<NetworkFigures> = table<NetworkFigures>(
     "network", "The network of a cluster as a graph.", schema_version<1>(),
     constant("kind", "what the document is", "network"),
-    field<&NetworkFigures::cluster>("cluster", "its name"),
-    field<&NetworkFigures::accelerators>("accelerators", "vertices that compute"),
-    field<&NetworkFigures::switches>("switches", "all other vertices"),
-    field<&NetworkFigures::links>("links", "in one direction"),
+    field<&NetworkFigures::cluster>("its name"),
+    field<&NetworkFigures::accelerators>("vertices that compute"),
+    field<&NetworkFigures::switches>("all other vertices"),
+    field<&NetworkFigures::links>("in one direction"),
     field<&NetworkFigures::bisection>("bisection_bytes_per_s",
                                       "from one half of the accelerators, as near as whole units "
                                       "or sites come to it, to the others"),
-    field<&NetworkFigures::bisection_share>("bisection_share",
-                                            "of what the ports of one half send"),
-    field<&NetworkFigures::diameter>("diameter", "links of the longest shortest path"),
+    field<&NetworkFigures::bisection_share>("of what the ports of one half send"),
+    field<&NetworkFigures::diameter>("links of the longest shortest path"),
     field<&NetworkFigures::longest_latency>("longest_latency_s", "of a message over it"),
-    field<&NetworkFigures::levels>("levels", "from the inside out"));
+    field<&NetworkFigures::levels>("from the inside out"));
 
 template <>
 inline constexpr auto kResults<AlgorithmTimes> = table<AlgorithmTimes>(
     "algorithm times", "One algorithm at every fidelity.",
-    field<&AlgorithmTimes::algorithm>("algorithm", "its name"),
+    field<&AlgorithmTimes::algorithm>("its name"),
     field<&AlgorithmTimes::closed_form>("closed_form_s", "null: the cost model does not have it"),
     field<&AlgorithmTimes::flows>("flows_s", "flows spread over all paths"),
     field<&AlgorithmTimes::hashed>("hashed_s", "one path a flow, by a hash (ECMP)"),
     field<&AlgorithmTimes::planned>("planned_s", "one path a flow, planned"),
     field<&AlgorithmTimes::busiest>("busiest_level", "whose link has most to carry"),
-    field<&AlgorithmTimes::busiest_share>("busiest_share",
-                                          "of the time in which that link is busy"),
+    field<&AlgorithmTimes::busiest_share>("of the time in which that link is busy"),
     field("agree", "the closed form and the flows are within 10 %; true where there is none",
           [](auto& a) { return disagreement(a).empty(); }));
 
@@ -185,23 +182,22 @@ template <>
 inline constexpr auto kResults<CollectiveComparison> = table<CollectiveComparison>(
     "collective", "A collective by every algorithm that offers it.", schema_version<1>(),
     constant("kind", "what the document is", "collective"),
-    field<&CollectiveComparison::cluster>("cluster", "its name"),
+    field<&CollectiveComparison::cluster>("its name"),
     field<&CollectiveComparison::kind>("collective", "that is compared"),
-    field<&CollectiveComparison::ranks>("ranks", "the first of the cluster"),
+    field<&CollectiveComparison::ranks>("the first of the cluster"),
     field<&CollectiveComparison::payload>("payload_bytes", "as nccl-tests count it"),
-    field<&CollectiveComparison::bus_factor>("bus_factor",
-                                             "bus bandwidth = factor x payload / time"),
+    field<&CollectiveComparison::bus_factor>("bus bandwidth = factor x payload / time"),
     field("library_s", "what the communication library takes, by the cost model",
           [](auto& c) { return c.library.time; }),
     field("library_algorithm", "that it chooses", [](auto& c) { return c.library.algorithm; }),
     field("library_protocol", "that it chooses", [](auto& c) { return c.library.protocol; }),
-    field<&CollectiveComparison::algorithms>("algorithms", "the fastest by flows first"));
+    field<&CollectiveComparison::algorithms>("the fastest by flows first"));
 
 template <>
 inline constexpr auto kResults<SharedJob> = table<SharedJob>(
     "shared job", "A job beside others.",
     field("name", "of the job", [](auto& j) { return j.placement.name; }),
-    field<&SharedJob::model>("model", "that it trains"),
+    field<&SharedJob::model>("that it trains"),
     field("accelerators", "that it has", [](auto& j) { return j.placement.accelerators; }),
     field("first", "its first accelerator", [](auto& j) { return j.placement.first; }),
     field("every", "it has every n-th node", [](auto& j) { return j.placement.every; }),
@@ -214,18 +210,17 @@ inline constexpr auto kResults<SharedJob> = table<SharedJob>(
 template <>
 inline constexpr auto kResults<JobPair> =
     table<JobPair>("pair of jobs", "Two jobs beside each other and no other.",
-                   field<&JobPair::a>("a", "one"), field<&JobPair::b>("b", "the other"),
+                   field<&JobPair::a>("one"), field<&JobPair::b>("the other"),
                    field<&JobPair::slow_a>("slow_down_a", "of the one beside the other"),
                    field<&JobPair::slow_b>("slow_down_b", "of the other beside the one"),
-                   field<&JobPair::level>("level", "whose links they share most; empty: none"));
+                   field<&JobPair::level>("whose links they share most; empty: none"));
 
 template <>
 inline constexpr auto kResults<SharedFabric> = table<SharedFabric>(
     "shared fabric", "Several jobs on one fabric.", schema_version<1>(),
-    constant("kind", "what the document is", "cluster"),
-    field<&SharedFabric::fabric>("fabric", "its name"),
-    field<&SharedFabric::jobs>("jobs", "in the order of the file"),
-    field<&SharedFabric::pairs>("pairs", "those that slow each other most first"));
+    constant("kind", "what the document is", "cluster"), field<&SharedFabric::fabric>("its name"),
+    field<&SharedFabric::jobs>("in the order of the file"),
+    field<&SharedFabric::pairs>("those that slow each other most first"));
 
 Value network_json(const NetworkFigures& network) { return answer(network); }
 const Description& network_document() { return description_of<NetworkFigures>(); }

@@ -43,8 +43,7 @@ std::string plot_of(std::string name, PlotAxis x, std::string y_title,
   Plot plot{.name = std::move(name),
             .x = std::move(x),
             .y = log_axis(std::move(y_title), power(std::floor(std::log10(low))),
-                          power(std::floor(std::log10(high)) + 1)),
-            .curves = {}};
+                          power(std::floor(std::log10(high)) + 1))};
   Legend legend;
   for (const NamedCurve& curve : curves) {
     const std::string_view colour = kColours[curve.colour % kColours.size()];

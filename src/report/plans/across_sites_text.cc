@@ -110,8 +110,7 @@ std::string unfinished_sentence(const AcrossSites& a) {
 std::string varied_html(const AcrossSites& a) {
   if (a.variations.size() != 2) return varied_table(a).html();
   HeatTable heat{.corner = a.variations[0].field + " \\ " + a.variations[1].field,
-                 .columns = a.variations[1].values,
-                 .rows = {}};
+                 .columns = a.variations[1].values};
   double most = 0;
   for (const VariedLink& link : a.varied) {
     most = std::max(most, speed_up(link.production, link.best).over_new);

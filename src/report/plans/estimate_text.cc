@@ -38,12 +38,7 @@ std::string numeric_changes_sentence(const Estimate& e) {
 std::string headline_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
   const int room = usable_width(style) - 2;
   std::string out =
-      "  " +
-      painted(
-          shortened(printable(fmt::format("{} on {}", model_in_words(subject), subject.cluster)),
-                    longest_line(style) - 2),
-          kBold, style) +
-      "\n";
+      title_line(fmt::format("{} on {}", model_in_words(subject), subject.cluster), style);
   const auto dim_lines = [&](const std::string& sentence) {
     const std::string lines = wrapped(sentence, 2, style);
     out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;

@@ -105,22 +105,32 @@ std::string findings(const HtmlReport& report, std::string_view sections) {
   return out;
 }
 
+// A line with its colour, two figures and a bar; `swatch` is a colour of CSS.
+std::string keyed_row(std::string_view css_class, std::string_view label, std::string_view swatch,
+                      std::string_view figure, std::string_view share, double percent_of_bar) {
+  return fmt::format(
+      "<tr class=\"{0}\"><td class=\"key\" style=\"--swatch:{1}\">{2}</td><td class=\"n\">{3}</td>"
+      "<td class=\"n\">{4}</td><td class=\"bar\"><div style=\"--swatch:{1};width:{5:.1f}%\"></div>"
+      "</td></tr>\n",
+      css_class, swatch, html_text(label), html_text(figure), share, percent_of_bar);
+}
+
+std::string keyed_table(std::string_view attributes, std::string_view figure,
+                        std::string_view share, std::string_view rows) {
+  return fmt::format(
+      "<div class=\"scroll\"><table{}><thead><tr><th></th><th class=\"n\">{}</th>"
+      "<th class=\"n\">{}</th><th></th></tr></thead><tbody>\n{}</tbody></table></div>",
+      attributes, figure, share, rows);
+}
+
 std::string breakdown_row(std::string_view css_class, std::string_view label,
                           std::string_view colour, Picoseconds time, int tenths) {
-  return fmt::format(
-      "<tr class=\"{}\"><td class=\"key\" style=\"--swatch:var(--{})\">{}</td>"
-      "<td class=\"n\">{}</td><td class=\"n\">{}</td>"
-      "<td class=\"bar\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td></tr>\n",
-      css_class, colour, html_text(label), html_text(to_text(time.seconds())),
-      percent_of_tenths(tenths), colour, tenths / 10.0);
+  return keyed_row(css_class, label, fmt::format("var(--{})", colour), to_text(time.seconds()),
+                   percent_of_tenths(tenths), tenths / 10.0);
 }
 
 std::string shares_table(std::string_view rows) {
-  return fmt::format(
-      "<div class=\"scroll\"><table style=\"margin-top:18px\"><thead><tr><th></th>"
-      "<th class=\"n\">time</th><th class=\"n\">share</th><th></th></tr></thead><tbody>\n"
-      "{}</tbody></table></div>",
-      rows);
+  return keyed_table(" style=\"margin-top:18px\"", "time", "share", rows);
 }
 
 std::string breakdown(const Estimate& e) {
@@ -158,14 +168,11 @@ std::string breakdown(const Estimate& e) {
 std::string memory_composition(const Estimate& e, std::size_t stage) {
   const MemoryReport& memory = e.stages[stage].memory;
   std::string rows;
-  const auto row = [&](std::string_view css_class, std::string_view title, std::string_view colour,
+  const auto row = [&](std::string_view css_class, std::string_view title, std::string_view swatch,
                        ByteCount bytes) {
-    rows += fmt::format(
-        "<tr class=\"{}\"><td class=\"key\" style=\"--swatch:{}\">{}</td><td class=\"n\">{}</td>"
-        "<td class=\"n\">{}</td><td class=\"bar\"><div style=\"--swatch:{};width:{:.1f}%\"></div>"
-        "</td></tr>\n",
-        css_class, colour, html_text(title), gibibytes(bytes), percent(of_capacity(bytes, e)),
-        colour, std::clamp(of_capacity(bytes, e), 0.0, 1.0) * 100);
+    const double share = of_capacity(bytes, e);
+    rows += keyed_row(css_class, title, swatch, gibibytes(bytes), percent(share),
+                      std::clamp(share, 0.0, 1.0) * 100);
   };
   for (const MemoryPart& part : parts_of(memory)) {
     if (part.bytes > 0) row("", part.label, fmt::format("var(--memory-{})", part.key), part.bytes);
@@ -174,12 +181,8 @@ std::string memory_composition(const Estimate& e, std::size_t stage) {
   row("", "at worst", "var(--soft)", memory.pessimistic);
   std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
   if (!memory.rank_class.empty()) moment += " · on " + html_text(memory.rank_class);
-  return fmt::format(
-             "<h3>Stage {}, the fullest{}</h3>\n<div class=\"scroll\"><table><thead><tr><th></th>"
-             "<th class=\"n\">size</th><th class=\"n\">of capacity</th><th></th></tr></thead>"
-             "<tbody>\n",
-             stage, moment) +
-         rows + "</tbody></table></div>";
+  return fmt::format("<h3>Stage {}, the fullest{}</h3>\n", stage, moment) +
+         keyed_table("", "size", "of capacity", rows);
 }
 
 std::string memory(const Estimate& e) {
@@ -318,10 +321,10 @@ std::string derivations(std::span<const Derivation> list) {
 std::string traffic_section(const HtmlReport& report) {
   if (!report.traffic || report.traffic->axes.empty()) return "";
   const StepTraffic& traffic = *report.traffic;
-  HeatTable table{.corner = "mesh axis", .columns = {}, .rows = {}};
+  HeatTable table{.corner = "mesh axis"};
   for (const LevelTraffic& level : traffic.levels) table.columns.push_back(level.level);
   for (const AxisTraffic& axis : traffic.axes) {
-    HeatRow& row = table.rows.emplace_back(HeatRow{axis.axis, {}});
+    HeatRow& row = table.rows.emplace_back(HeatRow{axis.axis});
     for (std::size_t l = 0; l < traffic.levels.size(); ++l) {
       const Bytes sent = axis.by_level[l];
       const double part = sent > Bytes(0) ? sent / traffic.levels[l].bytes : 0;
@@ -330,7 +333,7 @@ std::string traffic_section(const HtmlReport& report) {
                                        traffic.levels[l].level)});
     }
   }
-  HeatRow& use = table.rows.emplace_back(HeatRow{"links are busy", {}});
+  HeatRow& use = table.rows.emplace_back(HeatRow{"links are busy"});
   for (const LevelTraffic& level : traffic.levels) {
     use.cells.push_back({percent(level.use), level.use,
                          fmt::format("{} at its rate would take {} of the step",

@@ -38,11 +38,6 @@ struct ParetoPoint {
   const Estimate& estimate;
 };
 
-struct RunnerUpRow {
-  const RunnerUp& runner_up;
-  const SearchResult& result;
-};
-
 struct SearchDocument {
   const SearchResult& result;
   const Subject& subject;
@@ -358,23 +353,21 @@ inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
           [](auto& p) { return p.estimate.plan; }));
 
 template <>
-inline constexpr auto kResults<RunnerUpRow> = table<RunnerUpRow>(
+inline constexpr auto kResults<RunnerUp> = table<RunnerUp>(
     "runner_up", "The best plan with another value on one axis.",
-    field("axis", "field of the plan", [](auto& r) { return r.runner_up.axis; }),
-    field("winner", "its value in the best plan", [](auto& r) { return r.runner_up.winner; }),
-    field("other", "its value here", [](auto& r) { return r.runner_up.other; }),
+    field<&RunnerUp::axis>("field of the plan"),
+    field<&RunnerUp::winner>("its value in the best plan"),
+    field<&RunnerUp::other>("its value here"),
     field("step_time_s", "time of one step",
-          [](auto& r) { return round_to_picoseconds(r.runner_up.best_other.step_time); }),
+          [](auto& r) { return round_to_picoseconds(r.best_other.step_time); }),
     field("slowdown", "step time over that of the best plan, minus 1",
-          [](auto& r) {
-            const auto& best = r.result.plans;
-            return best.empty() ? 0.0 : slowdown(best[0], r.runner_up.best_other);
+          [](auto& r, const SearchResult& result) {
+            return result.plans.empty() ? 0.0 : slowdown(result.plans[0], r.best_other);
           }),
-    field("peak_memory_bytes", "expected peak",
-          [](auto& r) { return r.runner_up.best_other.peak_memory; }),
+    field("peak_memory_bytes", "expected peak", [](auto& r) { return r.best_other.peak_memory; }),
     field("breakdown_s", "where the time of its critical stage goes",
-          [](auto& r) { return r.runner_up.best_other.breakdown; }),
-    field("plan", "the plan", [](auto& r) { return r.runner_up.best_other.plan; }));
+          [](auto& r) { return r.best_other.breakdown; }),
+    field("plan", "the plan", [](auto& r) { return r.best_other.plan; }));
 
 template <>
 inline constexpr auto kResults<NearMiss> = table<NearMiss>(
@@ -489,11 +482,7 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
             return std::vector<ParetoPoint>(d.result.pareto.begin(), d.result.pareto.end());
           }),
     field("runners_up", "why the best plan won: the best plan with another value of each axis",
-          [](auto& d) {
-            std::vector<RunnerUpRow> out;
-            for (const RunnerUp& r : d.result.runners_up) out.push_back({r, d.result});
-            return out;
-          }),
+          [](auto& d) { return d.result.runners_up; }),
     field("near_misses", "plans that might be faster but do not fit",
           [](auto& d) { return d.result.near_misses; }),
     field("least_memory", "when nothing fits: the plan that needs least memory",
@@ -519,7 +508,7 @@ const Description& estimate_document() { return description_of<EstimateDocument>
 
 Value search_json(const SearchResult& result, const Subject& subject, Seconds elapsed,
                   const SearchExtras& extras) {
-  return answer(SearchDocument{result, subject, elapsed, extras});
+  return answer(SearchDocument{result, subject, elapsed, extras}, result);
 }
 
 const Description& search_document() { return description_of<SearchDocument>(); }

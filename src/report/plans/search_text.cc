@@ -354,8 +354,7 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
 std::string search_text(const SearchResult& r, const Subject& subject, Seconds elapsed,
                         const TextStyle& style, std::span<const HealthyRun> runs) {
   const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
-    const std::string line = printable(fmt::format("{} {}", words, what));
-    return "  " + painted(shortened(line, longest_line(style) - 2), ink, style) + "\n" +
+    return title_line(fmt::format("{} {}", words, what), style, ink) +
            wrapped(in_words(subject.size), 2, style) + counts_text(r, elapsed, style);
   };
   const std::string model = model_in_words(subject);

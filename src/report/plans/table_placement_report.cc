@@ -137,8 +137,7 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
 template <>
 inline constexpr auto kResults<ReportedTables> = table<ReportedTables>(
     "placed tables", "Embedding tables behind each other that are alike.",
-    field<&ReportedTables::first>("first", "table, from 0"),
-    field<&ReportedTables::last>("last", "table"),
+    field<&ReportedTables::first>("table, from 0"), field<&ReportedTables::last>("table"),
     field("rows", "of one", [](auto& t) { return t.table.rows; }),
     field("columns", "of one", [](auto& t) { return t.table.width; }),
     field("pooling", "look-ups of a sample", [](auto& t) { return t.table.pooling; }),
@@ -151,18 +150,17 @@ inline constexpr auto kResults<ReportedTables> = table<ReportedTables>(
     field("reason", "why it is not whole on one rank, in its memory; may be empty",
           [](auto& t) { return t.placed.reason; }),
     field<&ReportedTables::torchrec_ms>(
-        "torchrec_ms",
         "of one piece by the cost model of TorchRec's planner, forward and backward"));
 
 template <>
 inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
     "tables", "Where the embedding tables of a model lie.", schema_version<1>(),
     constant("kind", "what the document is", "tables"),
-    field<&ReportedPlacement::model>("model", "whose tables they are"),
-    field<&ReportedPlacement::cluster>("cluster", "that holds them"),
-    field<&ReportedPlacement::ranks>("ranks", "that share them"),
+    field<&ReportedPlacement::model>("whose tables they are"),
+    field<&ReportedPlacement::cluster>("that holds them"),
+    field<&ReportedPlacement::ranks>("that share them"),
     field<&ReportedPlacement::imbalance>(
-        "imbalance", "seconds of the busiest rank over the mean of this placement"),
+        "seconds of the busiest rank over the mean of this placement"),
     field<&ReportedPlacement::busiest_memory>("busiest_memory_bytes",
                                               "tables and optimizer states of the fullest rank"),
     field<&ReportedPlacement::mean_memory>("mean_memory_bytes", "the mean over ranks"),
@@ -172,8 +170,8 @@ inline constexpr auto kResults<ReportedPlacement> = table<ReportedPlacement>(
     field<&ReportedPlacement::bound>("bound_s", "below which no division of its kinds comes"),
     field<&ReportedPlacement::step_memory>("step_memory_bytes", "of the fullest rank, all in all"),
     field<&ReportedPlacement::capacity>("memory_capacity_bytes", "of a rank"),
-    field<&ReportedPlacement::fits>("fits", "whether the step does"),
-    field<&ReportedPlacement::tables>("tables", "in the order of the model"));
+    field<&ReportedPlacement::fits>("whether the step does"),
+    field<&ReportedPlacement::tables>("in the order of the model"));
 
 Value placement_json(const ReportedPlacement& placement) { return answer(placement); }
 const Description& placement_document() { return description_of<ReportedPlacement>(); }
@@ -238,9 +236,8 @@ std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
 
 template <>
 inline constexpr auto kResults<ReportedTower> = table<ReportedTower>(
-    "tower", "Features that share a tower.",
-    field<&ReportedTower::tables>("tables", "of the model, from 0"),
-    field<&ReportedTower::features>("features", "their names in the file of similarities"),
+    "tower", "Features that share a tower.", field<&ReportedTower::tables>("of the model, from 0"),
+    field<&ReportedTower::features>("their names in the file of similarities"),
     field<&ReportedTower::width>("columns", "elements per sample that enter the tower's module"),
     field<&ReportedTower::look_ups>("pooling", "look-ups of a sample"),
     field<&ReportedTower::size>("size_bytes", "of the tables, without optimizer states"));
@@ -249,15 +246,14 @@ template <>
 inline constexpr auto kResults<ReportedTowers> = table<ReportedTowers>(
     "towers", "Which features share a tower.", schema_version<1>(),
     constant("kind", "what the document is", "towers"),
-    field<&ReportedTowers::model>("model", "whose tables they are"),
-    field<&ReportedTowers::strategy>("strategy",
-                                     "whether features that are alike share a tower, or others"),
+    field<&ReportedTowers::model>("whose tables they are"),
+    field<&ReportedTowers::strategy>("whether features that are alike share a tower, or others"),
     field<&ReportedTowers::inside>("similarity_inside",
                                    "mean absolute similarity of two features of a tower; "
                                    "null: no tower has two"),
     field<&ReportedTowers::across>("similarity_across", "of two features of different towers"),
-    field<&ReportedTowers::imbalance>("imbalance", "look-ups of the busiest tower over the mean"),
-    field<&ReportedTowers::towers>("towers", "in the order of the partition"));
+    field<&ReportedTowers::imbalance>("look-ups of the busiest tower over the mean"),
+    field<&ReportedTowers::towers>("in the order of the partition"));
 
 Value towers_json(const ReportedTowers& towers) { return answer(towers); }
 const Description& towers_document() { return description_of<ReportedTowers>(); }

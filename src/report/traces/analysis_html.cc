@@ -167,8 +167,7 @@ std::string timeline_section(const RunAnalysis& analysis) {
   BandChart chart = {.name = "what the devices did over time",
                      .css_classes = {std::string(to_text(Category::attention_projection)),
                                      std::string(to_text(Category::exposed_tp)),
-                                     std::string(to_text(Category::embedding))},
-                     .bands = {}};
+                                     std::string(to_text(Category::embedding))}};
   for (const RankAnalysis& rank : analysis.ranks) {
     if (!rank.has_device_work() || chart.bands.size() == kMostPageRows) continue;
     const RankTimeline& timeline = rank.timeline;
@@ -201,10 +200,10 @@ std::string heat_map(const RunAnalysis& analysis, std::string_view title, std::s
   }
   // One step stands in the table above already.
   if (analysis.ranks.size() < 2 || steps.size() < 2 || steps.size() > kMostColumns) return "";
-  HeatTable table{.corner = "rank", .columns = {}, .rows = {}};
+  HeatTable table{.corner = "rank"};
   for (const auto& [number, unused] : steps) table.columns.push_back(fmt::format("#{}", number));
   for (const RankAnalysis& rank : analysis.ranks) {
-    HeatRow& row = table.rows.emplace_back(HeatRow{std::to_string(rank.rank), {}});
+    HeatRow& row = table.rows.emplace_back(HeatRow{std::to_string(rank.rank)});
     for (const auto& [number, unused] : steps) {
       const auto it = std::ranges::find_if(
           rank.steps, [number = number](const StepAnalysis& s) { return s.step.number == number; });
@@ -232,11 +231,7 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
   if (communication.rows.empty()) return "";
   std::string body = communication_table(communication, view.rows).html();
   if (analysis.ranks.size() > 1) {
-    ColumnChart chart = {.name = "communication by rank",
-                         .columns = {},
-                         .unit = "ms",
-                         .limit_label = {},
-                         .axis = "rank"};
+    ColumnChart chart = {.name = "communication by rank", .unit = "ms", .axis = "rank"};
     for (const RankCommunication& rank : communication.ranks) {
       const std::string label = std::to_string(rank.rank);
       chart.columns.push_back(
@@ -244,11 +239,9 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
            .segments = {
                {.css_class = std::string(to_text(Category::exposed_tp)),
                 .value = seconds(rank.transfer_ns) * 1e3,
-                .label = "",
                 .tip = fmt::format("rank {}: transfer {}", label, time_text(rank.transfer_ns))},
                {.css_class = std::string(to_text(Category::bubble)),
                 .value = seconds(rank.waiting_ns) * 1e3,
-                .label = "",
                 .tip = fmt::format("rank {}: waiting {}; arrived last {} times, others "
                                    "waited {} for it",
                                    label, time_text(rank.waiting_ns), rank.arrived_last,
@@ -374,7 +367,6 @@ std::string over_time_section(const RecordedTrace& trace, const RankAnalysis& ra
                                           Category::embedding, Category::recompute};
   TimeChart queues = {.name = "queues over time",
                       .unit = "launches not yet begun",
-                      .series = {},
                       .seconds = seconds(window.end - window.start)};
   std::vector<std::pair<std::string, Category>> legend;
   for (std::size_t i = 0; i < rank.queue_series.size() && legend.size() < kColours.size(); ++i) {
@@ -401,9 +393,7 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
   const Accelerator& accelerator = *rank.accelerator;
   RooflineChart chart = {.name = "roofline of " + accelerator.name,
                          .bandwidth = accelerator.memory.bandwidth,
-                         .bandwidth_label = to_text(accelerator.memory.bandwidth),
-                         .peaks = {},
-                         .points = {}};
+                         .bandwidth_label = to_text(accelerator.memory.bandwidth)};
   std::int64_t all = 0;
   for (const OperatorRow& row : rank.operators.rows) all += row.own_ns;
   std::vector<bool> used(kRecordedWorkClasses, false);

@@ -410,8 +410,9 @@ inline constexpr auto kResults<RankAnalysis> = table<RankAnalysis>(
           [](auto& r) { return first(r.sequences, kMostSequences); }),
     field("critical_path", "chain of operations that determined when the step ended",
           [](auto& r, const RankContext& c) {
-            return c.path ? path_document(*c.path, PathConstruction::replay, c.origin_ns)
-                          : path_document(r.critical, PathConstruction::hta, c.origin_ns);
+            const auto construction = c.path ? PathConstruction::replay : PathConstruction::hta;
+            return InContext<StepPath, PathContext>{c.path ? *c.path : r.critical,
+                                                    {construction, c.origin_ns}};
           }),
     field<&RankAnalysis::memory>("by device, where recorded"),
     field<&RankAnalysis::copies>(

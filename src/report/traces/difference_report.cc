@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "lower/step_category.h"
@@ -305,11 +307,6 @@ TimesOfSide times_of_side(RunSource source) {
   return is_simulated(source) ? TimesOfSide::simulated : TimesOfSide::recorded;
 }
 
-struct KernelOfLine {
-  const std::string& name;
-  std::int64_t ns;
-};
-
 struct SideOfDifference {
   const std::string& file;
   TimesOfSide times;
@@ -321,12 +318,6 @@ struct DifferenceDocument {
   const Difference& difference;
   const DifferenceSubject& subject;
 };
-
-std::vector<KernelOfLine> kernels_of(const ProfileLine& line) {
-  std::vector<KernelOfLine> out;
-  for (const auto& [name, ns] : line.kernels) out.push_back({name, ns});
-  return out;
-}
 
 std::vector<InContext<ProfileLine, const StepProfile&>> lines_of(
     const StepProfile& profile, const std::vector<std::size_t>& lines) {
@@ -359,13 +350,15 @@ inline constexpr auto kResults<StepParts> = table<StepParts>(
     field<&StepParts::latency>("the device idles: its next work is being launched"),
     field<&StepParts::end>("after the last work"));
 
+using KernelTime = std::pair<const std::string, std::int64_t>;
+
 template <>
-inline constexpr auto kResults<KernelOfLine> =
-    table<KernelOfLine>("kernel", "Kernels of one name.",
-                        field("name", "of the kernel", [](auto& r) { return words(r.name); }),
-                        field("busy_s", "it ran, in one step", [](auto& r, const StepProfile& c) {
-                          return Seconds(c.per_step_s(r.ns));
-                        }));
+inline constexpr auto kResults<KernelTime> =
+    table<KernelTime>("kernel", "Kernels of one name.",
+                      field("name", "of the kernel", [](auto& k) { return words(k.first); }),
+                      field("busy_s", "it ran, in one step", [](auto& k, const StepProfile& c) {
+                        return Seconds(c.per_step_s(k.second));
+                      }));
 
 template <>
 inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
@@ -388,7 +381,7 @@ inline constexpr auto kResults<ProfileLine> = table<ProfileLine>(
           [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.late_ns)); }),
     field("latency_s", "the device idled from its launch call to its start",
           [](auto& r, const StepProfile& c) { return Seconds(c.per_step_s(r.times.latency_ns)); }),
-    field("kernels", "that ran for it, by name", [](auto& r) { return kernels_of(r); }));
+    field<&ProfileLine::kernels>("that ran for it, by name"));
 
 template <>
 inline constexpr auto kResults<DifferenceRow> = table<DifferenceRow>(

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "analyze/run_analysis.h"
@@ -28,29 +28,19 @@ inline TimeWindow window_since(std::int64_t origin_ns, Interval window) {
   return {time_of(window.start - origin_ns), time_of(window.end - origin_ns)};
 }
 
-struct PathEvent {
-  std::string name;
-  PathBound bound = PathBound::host;
-  std::optional<std::int64_t> rank;
-  std::int64_t count = 0;
-  std::int64_t total_ns = 0;
-};
-
 enum class PathConstruction { replay, hta };
-// A critical path of either construction; what HTA's has not is left out.
-struct PathDocument {
+
+struct PathContext {
   PathConstruction construction = PathConstruction::replay;
-  std::string of;
-  TimeWindow window;
-  Seconds length;
-  std::optional<std::optional<Seconds>> recorded;
-  std::int64_t nodes = 0;
-  PathTimes bound_by;
-  std::optional<PathTimes> on_others;
-  std::optional<std::span<const RankShare>> ranks;
-  std::vector<PathEvent> events;
-  std::optional<std::vector<PathStretch>> stretches;
-  std::optional<std::size_t> all_stretches;
+  std::int64_t origin_ns = 0;  // the first event of the run
+
+  // What HTA's construction has not is left out.
+  template <class T>
+  [[nodiscard]] std::optional<T> unless_hta(T value) const {
+    return construction == PathConstruction::hta
+               ? std::nullopt
+               : std::optional<T>(std::in_place, std::move(value));
+  }
 };
 
 inline PathTimes path_times(std::span<const std::int64_t> ns) {
@@ -59,30 +49,9 @@ inline PathTimes path_times(std::span<const std::int64_t> ns) {
   return out;
 }
 
-inline PathDocument path_document(const StepPath& path, PathConstruction construction,
-                                  std::int64_t origin_ns) {
-  PathDocument out;
-  const bool hta = construction == PathConstruction::hta;
-  out.construction = construction;
-  out.of = words(path.of);
-  out.window = window_since(origin_ns, {path.start_ns, path.end_ns});
-  out.length = time_of(path.length_ns);
-  out.nodes = path.operations;
-  out.bound_by =
-      path_times(std::span(path.by_bound_ns).first(hta ? kEventPathBounds : kPathBounds));
-  for (const PathShare& row : first(path.names, kMostRows)) {
-    out.events.push_back({words(row.name), row.bound, hta ? std::nullopt : std::optional(row.rank),
-                          row.count, row.total_ns});
-  }
-  if (hta) return out;
-  out.recorded = path.recorded_ns ? std::optional(time_of(*path.recorded_ns)) : std::nullopt;
-  out.on_others = path_times(path.on_others_ns);
-  out.ranks = path.ranks;
-  out.stretches.emplace();
-  for (const std::size_t i : longest_stretches(path, kMostRows)) {
-    out.stretches->push_back(path.stretches[i]);
-  }
-  out.all_stretches = path.stretches.size();
+inline std::vector<PathStretch> stretches_of(const StepPath& path) {
+  std::vector<PathStretch> out;
+  for (const std::size_t i : longest_stretches(path, kMostRows)) out.push_back(path.stretches[i]);
   return out;
 }
 
@@ -97,12 +66,14 @@ inline constexpr auto kResults<RankShare> = table<RankShare>(
     field<&RankShare::rank>("whose"), nanoseconds<&RankShare::total_ns>("total_s", "on the path"));
 
 template <>
-inline constexpr auto kResults<PathEvent> = table<PathEvent>(
+inline constexpr auto kResults<PathShare> = table<PathShare>(
     "event_on_path", "What of a critical path belongs to one name.",
-    field<&PathEvent::name>("of the event"), field<&PathEvent::bound>("bound_by", "by what"),
-    optional_field("rank", "whose; not of hta", [](auto& r) { return r.rank; }),
-    field<&PathEvent::count>("operations; hta: edges"),
-    nanoseconds<&PathEvent::total_ns>("total_s", "on the path"));
+    field("name", "of the event", [](auto& r) { return words(r.name); }),
+    field<&PathShare::bound>("bound_by", "by what"),
+    optional_field("rank", "whose; not of hta",
+                   [](auto& r, const PathContext& c) { return c.unless_hta(r.rank); }),
+    field<&PathShare::count>("operations; hta: edges"),
+    nanoseconds<&PathShare::total_ns>("total_s", "on the path"));
 
 template <>
 inline constexpr auto kResults<PathStretch> = table<PathStretch>(
@@ -117,26 +88,39 @@ inline constexpr auto kResults<PathStretch> = table<PathStretch>(
     field<&PathStretch::bound>("bound_by", "what that is"));
 
 template <>
-inline constexpr auto kResults<PathDocument> = table<PathDocument>(
+inline constexpr auto kResults<StepPath> = table<StepPath>(
     "path", "chain of operations that determined when the step ended",
-    field<&PathDocument::construction>("whose: replay (the run's graph, across ranks) or hta"),
-    field<&PathDocument::of>("annotation or recording"),
-    field<&PathDocument::window>("what of the recording it is the path of"),
-    field<&PathDocument::length>("length_s", "of the path; replay: of the replayed step"),
+    field("construction", "whose: replay (the run's graph, across ranks) or hta",
+          [](auto&, const PathContext& c) { return c.construction; }),
+    field("of", "annotation or recording", [](auto& r) { return words(r.of); }),
+    field("window", "what of the recording it is the path of",
+          [](auto& r, const PathContext& c) {
+            return window_since(c.origin_ns, {r.start_ns, r.end_ns});
+          }),
+    nanoseconds<&StepPath::length_ns>("length_s", "of the path; replay: of the replayed step"),
     optional_field("recorded_s", "of the step or recording; null: simulated only; not of hta",
-                   [](auto& r) { return r.recorded; }),
-    field<&PathDocument::nodes>("operations on it; hta: points"),
-    field<&PathDocument::bound_by>("bound_by_s", "parts of the length, which they add up to"),
-    optional_field("on_other_ranks_s", "of these, on other ranks; not of hta",
-                   [](auto& r) { return r.on_others; }),
+                   [](auto& r, const PathContext& c) {
+                     return c.unless_hta(r.recorded_ns ? std::optional(time_of(*r.recorded_ns))
+                                                       : std::nullopt);
+                   }),
+    field<&StepPath::operations>("nodes", "operations on it; hta: points"),
+    field("bound_by_s", "parts of the length, which they add up to",
+          [](auto& r, const PathContext& c) {
+            const bool hta = c.construction == PathConstruction::hta;
+            return path_times(std::span(r.by_bound_ns).first(hta ? kEventPathBounds : kPathBounds));
+          }),
+    optional_field(
+        "on_other_ranks_s", "of these, on other ranks; not of hta",
+        [](auto& r, const PathContext& c) { return c.unless_hta(path_times(r.on_others_ns)); }),
     optional_field("ranks", "that the path touches, the longest first; not of hta",
-                   [](auto& r) { return r.ranks; }),
-    field<&PathDocument::events>("by name, longest first, at most 1,000"),
+                   [](auto& r, const PathContext& c) { return c.unless_hta(std::span(r.ranks)); }),
+    field("events", "by name, longest first, at most 1,000",
+          [](auto& r) { return first(r.names, kMostRows); }),
     optional_field(
         "stretches",
         "the longest 1,000 parts of the path on one thread or stream, in order; not of hta",
-        [](auto& r) { return r.stretches; }),
+        [](auto& r, const PathContext& c) { return c.unless_hta(stretches_of(r)); }),
     optional_field("all_stretches", "how many there are; not of hta",
-                   [](auto& r) { return r.all_stretches; }));
+                   [](auto& r, const PathContext& c) { return c.unless_hta(r.stretches.size()); }));
 
 }  // namespace orrery

@@ -186,8 +186,6 @@ std::string places_svg(const StepPath& path) {
   std::ranges::sort(places);
   std::map<Place, std::size_t> band_of;
   BandChart chart = {.name = "the critical path over threads and streams",
-                     .css_classes = {},
-                     .bands = {},
                      .seconds = seconds(path.length_ns)};
   for (const Category colour : kColours) chart.css_classes.emplace_back(to_text(colour));
   for (const auto& [place, ns] : places) {

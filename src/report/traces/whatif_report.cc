@@ -317,8 +317,7 @@ BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
   }
   BandChart chart = {.name = chart_name,
                      .css_classes = {std::string(to_text(Category::attention_projection)),
-                                     std::string(to_text(Category::exposed_tp))},
-                     .bands = {}};
+                                     std::string(to_text(Category::exposed_tp))}};
   chart.seconds = static_cast<double>(end_ns) * 1e-9;
   for (auto& [place, intervals] : places) {
     if (chart.bands.size() == kMostRankBands) break;

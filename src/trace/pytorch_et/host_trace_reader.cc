@@ -83,19 +83,27 @@ class HostTraceReader {
     return simdjson::UNEXPECTED_ERROR;
   }
 
+  // Gives `take` the key and the value of every member.
+  template <class Take>
+  static simdjson::error_code for_each(json::object& object, const Take& take) {
+    for (auto field : object) {
+      std::string_view key;
+      json::value value;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      if (const auto error = field.value().get(value)) return error;
+      if (const auto error = take(key, value)) return error;
+    }
+    return simdjson::SUCCESS;
+  }
+
   simdjson::error_code document() {
     const simdjson::padded_string_view padded(bytes_->data(), bytes_->size(), bytes_->capacity());
     if (const auto error = parser_.iterate(padded).get(document_)) return error;
     begun_ = true;
     json::object root;
     if (const auto error = document_.get_object().get(root)) return error;
-    for (auto field : root) {
-      std::string_view key;
-      json::value value;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (const auto error = field.value().get(value)) return error;
-      if (const auto error = header(key, value)) return error;
-    }
+    const auto take = [&](std::string_view key, json::value value) { return header(key, value); };
+    if (const auto error = for_each(root, take)) return error;
     // Behind the last token there is no place.
     return document_.current_location().error() == simdjson::SUCCESS ? simdjson::TAPE_ERROR
                                                                      : simdjson::SUCCESS;
@@ -154,24 +162,23 @@ class HostTraceReader {
     return simdjson::SUCCESS;
   }
 
+  static simdjson::error_code identifier(json::value value, std::uint64_t& out, bool& known) {
+    std::int64_t number = 0;
+    const auto error = integer(value, number);
+    out = static_cast<std::uint64_t>(number);
+    known = true;
+    return error;
+  }
+
   simdjson::error_code values(json::value value, HostValues& out) {
     json::object object;
     if (const auto error = value.get_object().get(object)) return error;
-    for (auto field : object) {
-      std::string_view key;
-      json::value part;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (const auto error = field.value().get(part)) return error;
-      std::string_view ignored;
-      std::string_view& to = key == "values"    ? out.values
-                             : key == "shapes"  ? out.shapes
-                             : key == "types"   ? out.types
-                             : key == "strides" ? out.strides
-                                                : ignored;
-      if (&to == &ignored) continue;
-      if (const auto error = list(part, to)) return error;
-    }
-    return simdjson::SUCCESS;
+    return for_each(object, [&](std::string_view key, json::value part) {
+      if (key == "values") return list(part, out.values);
+      if (key == "shapes") return list(part, out.shapes);
+      if (key == "types") return list(part, out.types);
+      return key == "strides" ? list(part, out.strides) : simdjson::SUCCESS;
+    });
   }
 
   simdjson::error_code read_node(json::object object) {
@@ -179,40 +186,20 @@ class HostTraceReader {
     bool has_id = false;
     bool has_parent = false;
     HostCommunication communication;
-    for (auto field : object) {
-      std::string_view key;
-      json::value value;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (const auto error = field.value().get(value)) return error;
-      simdjson::error_code error = simdjson::SUCCESS;
-      std::int64_t number = 0;
-      if (key == "id") {
-        error = integer(value, number);
-        node.id = static_cast<std::uint64_t>(number);
-        has_id = true;
-      } else if (key == "parent" || key == "ctrl_deps") {
-        error = integer(value, number);
-        node.parent = static_cast<std::uint64_t>(number);
-        has_parent = true;
-      } else if (key == "name") {
-        error = text(value, node.name);
-      } else if (key == "inputs" || key == "outputs") {
-        error = inputs_or_outputs(value, key == "inputs" ? node.inputs : node.outputs);
-      } else if (key == "input_shapes") {
-        error = list(value, node.inputs.shapes);
-      } else if (key == "input_types") {
-        error = list(value, node.inputs.types);
-      } else if (key == "output_shapes") {
-        error = list(value, node.outputs.shapes);
-      } else if (key == "output_types") {
-        error = list(value, node.outputs.types);
-      } else if (key == "attrs") {
-        error = attributes(value, node, communication);
-      } else {
-        error = attribute(key, value, node, communication);
-      }
-      if (error != simdjson::SUCCESS) return error;
-    }
+    const auto error = for_each(object, [&](std::string_view key, json::value value) {
+      if (key == "id") return identifier(value, node.id, has_id);
+      if (key == "parent" || key == "ctrl_deps") return identifier(value, node.parent, has_parent);
+      if (key == "name") return text(value, node.name);
+      if (key == "inputs") return inputs_or_outputs(value, node.inputs);
+      if (key == "outputs") return inputs_or_outputs(value, node.outputs);
+      if (key == "input_shapes") return list(value, node.inputs.shapes);
+      if (key == "input_types") return list(value, node.inputs.types);
+      if (key == "output_shapes") return list(value, node.outputs.shapes);
+      if (key == "output_types") return list(value, node.outputs.types);
+      if (key == "attrs") return attributes(value, node, communication);
+      return attribute(key, value, node, communication);
+    });
+    if (error != simdjson::SUCCESS) return error;
     const std::string count = "node " + std::to_string(trace_.nodes.size());
     if (!has_id) return refuse(count + " of the list has no \"id\"");
     if (!has_parent) {
@@ -241,17 +228,12 @@ class HostTraceReader {
       json::object object;
       if (const auto error = element.get_object().get(object)) return error;
       std::string name;
-      for (auto field : object) {
-        std::string_view key;
-        json::value part;
-        if (const auto error = field.unescaped_key().get(key)) return error;
-        if (const auto error = field.value().get(part)) return error;
-        if (key == "name") {
-          if (const auto error = text(part, name)) return error;
-        } else if (key == "value") {  // written behind the name
-          if (const auto error = attribute(name, part, node, c)) return error;
-        }
-      }
+      const auto error = for_each(object, [&](std::string_view key, json::value part) {
+        if (key == "name") return text(part, name);
+        // The value is written behind the name.
+        return key == "value" ? attribute(name, part, node, c) : simdjson::SUCCESS;
+      });
+      if (error != simdjson::SUCCESS) return error;
     }
     return simdjson::SUCCESS;
   }
