@@ -75,8 +75,8 @@ Result<int> calibrate_files(const CalibrateOptions& options, const Common& commo
 }  // namespace
 
 Command calibrate_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("calibrate", "cost parameters from measurements");
-  auto o = std::make_shared<CalibrateOptions>();
+  auto [app, o] =
+      subcommand<CalibrateOptions>(orrery, "calibrate", "cost parameters from measurements");
   app->add_option("files", o->files, "CSV files, or - for standard input")->required();
   app->add_option("--accelerator", o->accelerator, "only this one");
   app->add_flag("--cross-validate", o->cross_validate,

@@ -6,6 +6,7 @@
 
 #include "cluster/accelerator.h"
 #include "command.h"
+#include "document/results.h"
 #include "document/value.h"
 #include "estimate/spec.h"
 #include "model/family.h"
@@ -116,11 +117,9 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
     if (sized) {
       ORRERY_TRY(const Model model, read_model(entry));
       const ModelSize size = size_of(model);
-      Value computed = Value::map();
-      computed.set("parameters", Value::number(size.parameters));
-      computed.set("active_parameters", Value::number(size.active_parameters));
-      computed.set("flops_per_token", Value::number(size.flops_per_token));
-      described.set("computed", std::move(computed));
+      described.set("computed", map_of({{"parameters", size.parameters},
+                                        {"active_parameters", size.active_parameters},
+                                        {"flops_per_token", size.flops_per_token}}));
       cells.push_back({billions(size.parameters)});
       cells.push_back({billions(size.active_parameters)});
       cells.push_back({flops_text(size.flops_per_token)});
@@ -211,8 +210,7 @@ Result<int> show_catalog(const CatalogOptions& options, const Common& common) {
 }  // namespace
 
 Command catalog_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("catalog", "list and show what Orrery knows");
-  auto o = std::make_shared<CatalogOptions>();
+  auto [app, o] = subcommand<CatalogOptions>(orrery, "catalog", "list and show what Orrery knows");
   app->add_option("kind", o->kind,
                   "models, accelerators, nodes, fabrics, clusters, links, prices, failures, ...");
   app->add_option("name", o->name, "one entry; of models also a Hugging Face config.json");

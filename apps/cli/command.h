@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "catalog/catalog.h"
 #include "outcome/result.h"
@@ -33,6 +34,12 @@ struct Command {
 };
 using AddCommand = Command (*)(CLI::App& parent);
 
+// Adds a command to another, with its options as they are where nothing is given.
+template <class Options>
+std::pair<CLI::App*, std::shared_ptr<Options>> subcommand(CLI::App& parent, const char* name,
+                                                          const char* sentence) {
+  return {parent.add_subcommand(name, sentence), std::make_shared<Options>()};
+}
 // A command that does this with its options.
 template <class Options, class Run>
 Command command(CLI::App* app, std::shared_ptr<Options> options, Run run) {
@@ -49,6 +56,13 @@ Result<void> refuse_given(const CLI::App& app, std::initializer_list<const char*
 // Refuses what is not a number from `least` to `most`. CLI::Range lets "nan" pass, of which no
 // comparison holds.
 CLI::Validator number_within(double least, double most);
+
+// Adds an option for a number within these; the help shows its usual value.
+template <class T>
+void add_number(CLI::App* app, const char* name, T& into, const char* sentence,
+                const CLI::Validator& within) {
+  app->add_option(name, into, sentence)->check(within)->capture_default_str();
+}
 
 // How answers are written; what the command line says of it.
 struct OutputChoice {

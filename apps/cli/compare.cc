@@ -151,9 +151,8 @@ Result<int> compare_all(const CompareOptions& options, const Common& common) {
 }  // namespace
 
 Command compare_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "compare", "models, clusters, plans and batches side by side: every combination");
-  auto o = std::make_shared<CompareOptions>();
+  auto [app, o] = subcommand<CompareOptions>(
+      orrery, "compare", "models, clusters, plans and batches side by side: every combination");
   for (std::size_t a = 0; a < kAxes.size(); ++a) {
     const auto& [option, field, sentence] = kAxes[a];
     CLI::Option* added = app->add_option(option, o->axes[a], sentence);

@@ -230,8 +230,7 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
 }  // namespace
 
 Command estimate_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("estimate", "predict one training step");
-  auto o = std::make_shared<EstimateOptions>();
+  auto [app, o] = subcommand<EstimateOptions>(orrery, "estimate", "predict one training step");
   add_question(app, o->question);
   add_emit(app, o->question);
   app->add_flag("--explain", o->explain, "show the derivation of every figure");

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -78,9 +77,8 @@ Result<int> simulate_cluster(const FleetOptions& options, const Common& common) 
 }  // namespace
 
 Command fleet_command(CLI::App& orrery) {
-  CLI::App* app =
-      orrery.add_subcommand("fleet", "a shared cluster: many jobs, a scheduler, failures");
-  auto o = std::make_shared<FleetOptions>();
+  auto [app, o] = subcommand<FleetOptions>(orrery, "fleet",
+                                           "a shared cluster: many jobs, a scheduler, failures");
   app->add_option("mix", o->subject,
                   "of orrery catalog job-mixes, or a specification in YAML (default: meta-rsc-1)");
   o->fields.add(app, kFleetOptions);

@@ -225,9 +225,8 @@ Result<int> forecast_question(const ForecastOptions& options, const Common& comm
 }  // namespace
 
 Command forecast_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "forecast", "a whole training run: days, failures, cost, and how likely");
-  auto o = std::make_shared<ForecastOptions>();
+  auto [app, o] = subcommand<ForecastOptions>(
+      orrery, "forecast", "a whole training run: days, failures, cost, and how likely");
   o->app = app;
   add_question(app, o->question);
   app->get_option("model")->required(false);

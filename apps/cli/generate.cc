@@ -68,8 +68,8 @@ Result<int> predict_generation(const GenerateOptions& options, const Common& com
 }  // namespace
 
 Command generate_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("generate", "predict how long an image or a video takes");
-  auto o = std::make_shared<GenerateOptions>();
+  auto [app, o] =
+      subcommand<GenerateOptions>(orrery, "generate", "predict how long an image or a video takes");
   add_question(app, o->question);
   for (const char* option : {"--workload", "--seq", "--global-batch", "--adapter-rank",
                              "--adapted-products", "--html", "--timeline", "--expanded"}) {

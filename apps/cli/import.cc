@@ -39,9 +39,8 @@ Result<int> import_files(const ImportOptions& options, const Common& common) {
 }  // namespace
 
 Command import_command(CLI::App& orrery) {
-  CLI::App* app =
-      orrery.add_subcommand("import", "launch files of a training framework as a specification");
-  auto o = std::make_shared<ImportOptions>();
+  auto [app, o] = subcommand<ImportOptions>(
+      orrery, "import", "launch files of a training framework as a specification");
   app->add_option("files", o->files,
                   "launch files of one run: shell scripts, YAML, TOML, JSON, logs")
       ->required();

@@ -85,18 +85,16 @@ Result<int> share_cluster(const ClusterOptions& options, const Common& common) {
 }  // namespace
 
 Command network_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "network", "the network of a cluster as a graph: links, bisection, paths");
-  auto o = std::make_shared<NetworkOptions>();
+  auto [app, o] = subcommand<NetworkOptions>(
+      orrery, "network", "the network of a cluster as a graph: links, bisection, paths");
   app->add_option("cluster", o->cluster, "a name, or a file: as for estimate")->required();
   app->footer("Example:\n  orrery network meta-h100-24k-roce:2048");
   return command(app, o, describe_network);
 }
 
 Command collective_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "collective", "a collective by every algorithm: closed form and simulated flows");
-  auto o = std::make_shared<CollectiveOptions>();
+  auto [app, o] = subcommand<CollectiveOptions>(
+      orrery, "collective", "a collective by every algorithm: closed form and simulated flows");
   app->add_option("collective", o->collective,
                   "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast")
       ->required();
@@ -113,9 +111,8 @@ Command collective_command(CLI::App& orrery) {
 }
 
 Command cluster_command(CLI::App& orrery) {
-  CLI::App* app =
-      orrery.add_subcommand("cluster", "several jobs on one fabric: how they slow each other down");
-  auto o = std::make_shared<ClusterOptions>();
+  auto [app, o] = subcommand<ClusterOptions>(
+      orrery, "cluster", "several jobs on one fabric: how they slow each other down");
   app->add_option("jobs", o->jobs, "a YAML file with the fabric and its jobs, or -")->required();
   app->footer("Example:\n  orrery cluster examples/three-jobs.yaml");
   return command(app, o, share_cluster);
@@ -153,9 +150,8 @@ Result<int> check_results(const CheckOptions& options, const Common& common) {
 }  // namespace
 
 Command check_command(CLI::App& orrery) {
-  CLI::App* app =
-      orrery.add_subcommand("check", "results of nccl-tests: is this network what it should be?");
-  auto o = std::make_shared<CheckOptions>();
+  auto [app, o] = subcommand<CheckOptions>(
+      orrery, "check", "results of nccl-tests: is this network what it should be?");
   app->add_option("file", o->file, "what nccl-tests or rccl-tests printed, or -")->required();
   app->add_option("--on", o->cluster, "the cluster: h100-sxm:16, or as for estimate")->required();
   app->add_option("--collective", o->collective,

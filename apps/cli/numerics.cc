@@ -76,16 +76,12 @@ struct Drawn {
              "normal, uniform or outliers: one channel in 64 large", parse_enum<Distribution>);
   }
   void add_seed_to(CLI::App* app, std::uint64_t& seed) {
-    app->add_option("--seed", seed, "of the first draw")
-        ->check(not_negative())
-        ->capture_default_str();
+    add_number(app, "--seed", seed, "of the first draw", not_negative());
     app->add_option("--html", html, "write a page with a plot to this file");
   }
   void add_to(CLI::App* app, std::uint64_t& seed, int& seeds, const std::string& axes) {
     add_seed_to(app, seed);
-    app->add_option("--seeds", seeds, "draws that figures are averaged over")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    add_number(app, "--seeds", seeds, "draws that figures are averaged over", CLI::Range(1, 1000));
     app->add_option("--sweep", sweep, "several values of one of " + axes + ": AXIS=VALUE,VALUE");
   }
 };
@@ -131,9 +127,8 @@ Result<int> compare_attention(const AttentionOptions& o, const Common& common) {
 }
 
 Command attention_command(CLI::App& numerics) {
-  CLI::App* app = numerics.add_subcommand(
-      "attention", "baseline and flash attention in a narrow format against double");
-  auto o = std::make_shared<AttentionOptions>();
+  auto [app, o] = subcommand<AttentionOptions>(
+      numerics, "attention", "baseline and flash attention in a narrow format against double");
   AttentionQuestion& q = o->q;
   ReadOptions& read = o->drawn.read;
   read.add(app, "--format", q.format, "bf16",
@@ -158,9 +153,7 @@ Command attention_command(CLI::App& numerics) {
            parse_float_format);
   read.add(app, "--accumulator", q.accumulator, "fp32", "format, in the kernel with wide formats",
            parse_float_format);
-  app->add_option("--scale", q.query_scale, "of the queries")
-      ->check(number_within(1e-6, 1e6))
-      ->capture_default_str();
+  add_number(app, "--scale", q.query_scale, "of the queries", number_within(1e-6, 1e6));
   o->drawn.add_to(app, q.seed, q.seeds, "format, length, tile, head, scale, order");
   for (const char* const drawn : {"--length", "--keys", "--head", "--heads", "--key-heads",
                                   "--scale", "--seed", "--seeds", "--sweep"}) {
@@ -185,9 +178,8 @@ Result<int> study_drawn(const DrawnOptions<Question>& o, const Common& common) {
 }
 
 Command gemm_command(CLI::App& numerics) {
-  CLI::App* app = numerics.add_subcommand(
-      "gemm", "products of narrow operands and their accumulation against double");
-  auto o = std::make_shared<DrawnOptions<ProductQuestion>>();
+  auto [app, o] = subcommand<DrawnOptions<ProductQuestion>>(
+      numerics, "gemm", "products of narrow operands and their accumulation against double");
   ProductQuestion& q = o->q;
   ReadOptions& read = o->drawn.read;
   read.add(app, "--format", q.format, "mxfp8-e4m3",
@@ -212,9 +204,8 @@ Command gemm_command(CLI::App& numerics) {
 }
 
 Command allreduce_command(CLI::App& numerics) {
-  CLI::App* app = numerics.add_subcommand(
-      "allreduce", "sums over ranks in a ring, a tree and two steps against double");
-  auto o = std::make_shared<DrawnOptions<ReductionQuestion>>();
+  auto [app, o] = subcommand<DrawnOptions<ReductionQuestion>>(
+      numerics, "allreduce", "sums over ranks in a ring, a tree and two steps against double");
   ReductionQuestion& q = o->q;
   ReadOptions& read = o->drawn.read;
   read.add(app, "--format", q.format, "bf16", "in which contributions and sums travel",
@@ -229,21 +220,47 @@ Command allreduce_command(CLI::App& numerics) {
   return command(app, o, study_drawn<reduction_study, ReductionQuestion>);
 }
 
+struct QuantizeOptions {
+  Drawn drawn;
+  Distribution distribution{};
+  std::size_t elements = 0;
+  std::uint64_t seed = 1;
+  std::vector<std::string> formats;
+  std::vector<double> bounds;
+  std::string file;
+  std::string tensor;
+  int states = 0;
+};
+
+Result<int> store_tensor(const QuantizeOptions& o, const Common& common) {
+  ORRERY_RETURN_IF_ERROR(o.drawn.read.read());
+  if (o.states > 0) {
+    ORRERY_TRY(const DeviationStudy study, optimizer_state_study(o.elements, o.states, o.seed));
+    return drawn_study(study, o.drawn, common);
+  }
+  std::vector<TensorFormat> formats;
+  for (const std::string& name : o.formats) {
+    ORRERY_TRY(TensorFormat format, at("--format", parse_tensor_format(name)));
+    formats.push_back(std::move(format));
+  }
+  if (formats.empty()) {
+    std::ranges::copy_if(tensor_formats(), std::back_inserter(formats),
+                         &TensorFormat::signed_codes);
+  }
+  std::vector<float> tensor;
+  if (o.file.empty()) {
+    tensor = drawn_tensor(o.distribution, 1, o.elements, o.seed, 0);
+  } else {
+    ORRERY_TRY(const TensorFile file, TensorFile::open(o.file));
+    ORRERY_TRY(tensor, read_tensor(file, o.tensor));
+  }
+  return drawn_study(storage_study(tensor, formats, o.bounds), o.drawn, common);
+}
+
 Command quantize_command(CLI::App& numerics) {
-  struct Options {
-    Drawn drawn;
-    Distribution distribution{};
-    std::size_t elements = 0;
-    std::uint64_t seed = 1;
-    std::vector<std::string> formats;
-    std::vector<double> bounds;
-    std::string file;
-    std::string tensor;
-    int states = 0;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* app = numerics.add_subcommand(
-      "quantize", "a tensor stored in narrow formats, in error-bounded codes, or as 8-bit states");
+  auto [app, o] = subcommand<QuantizeOptions>(
+      numerics, "quantize",
+      "a tensor stored in narrow formats, in error-bounded codes, or as 8-bit states");
   app->add_option("--format", o->formats,
                   "formats to compare, 'a,b,c' (default: those with a name)")
       ->delimiter(',');
@@ -269,98 +286,81 @@ Command quantize_command(CLI::App& numerics) {
     app->get_option("--input")->excludes(app->get_option(drawn));
   }
   app->footer("Example:\n  orrery numerics quantize --inputs outliers --bound 0.001");
-  return {app, [o](const Common& common) -> Result<int> {
-            ORRERY_RETURN_IF_ERROR(o->drawn.read.read());
-            if (o->states > 0) {
-              ORRERY_TRY(const DeviationStudy study,
-                         optimizer_state_study(o->elements, o->states, o->seed));
-              return drawn_study(study, o->drawn, common);
-            }
-            std::vector<TensorFormat> formats;
-            for (const std::string& name : o->formats) {
-              ORRERY_TRY(TensorFormat format, at("--format", parse_tensor_format(name)));
-              formats.push_back(std::move(format));
-            }
-            if (formats.empty()) {
-              std::ranges::copy_if(tensor_formats(), std::back_inserter(formats),
-                                   &TensorFormat::signed_codes);
-            }
-            std::vector<float> tensor;
-            if (o->file.empty()) {
-              tensor = drawn_tensor(o->distribution, 1, o->elements, o->seed, 0);
-            } else {
-              ORRERY_TRY(const TensorFile file, TensorFile::open(o->file));
-              ORRERY_TRY(tensor, read_tensor(file, o->tensor));
-            }
-            return drawn_study(storage_study(tensor, formats, o->bounds), o->drawn, common);
-          }};
+  return command(app, o, store_tensor);
+}
+
+struct TrainOptions {
+  std::string format = "fp16";
+  std::string folder;
+  std::string html;
+  TrainingQuestion question;
+};
+
+Result<int> train_twice(const TrainOptions& o, const Common& common) {
+  TrainingQuestion question = o.question;
+  ORRERY_TRY(question.format, at("--format", parse_float_format(o.format)));
+  ORRERY_TRY(const TrainingStudy study,
+             at("--format " + o.format, training_study(question, threads_to_use(common.threads))));
+  if (!o.folder.empty()) {
+    ORRERY_RETURN_IF_ERROR(make_folder(o.folder));
+    const auto write = [&](const std::string& name, const std::vector<WrittenTensor>& tensors) {
+      return write_file(o.folder + "/" + name + ".safetensors", safetensors_text(tensors));
+    };
+    for (const auto& [name, weights] : study.runs) {
+      ORRERY_RETURN_IF_ERROR(write(name, weights));
+    }
+    ORRERY_RETURN_IF_ERROR(write("gradients", study.gradients));
+  }
+  if (!o.html.empty()) ORRERY_RETURN_IF_ERROR(write_file(o.html, training_html(study)));
+  return print(common.json ? to_json(training_json(study)) : training_text(study, text_style()));
 }
 
 Command train_command(CLI::App& numerics) {
-  struct Options {
-    std::string format = "fp16";
-    std::string folder;
-    std::string html;
-    TrainingQuestion question;
-  };
-  auto o = std::make_shared<Options>();
+  auto [app, o] = subcommand<TrainOptions>(
+      numerics, "train",
+      "train a small transformer with and without a numeric change, and compare weights");
   TrainingQuestion& q = o->question;
-  CLI::App* app = numerics.add_subcommand(
-      "train", "train a small transformer with and without a numeric change, and compare weights");
   app->add_option("--format", o->format, "of the baseline and of flash attention")
       ->capture_default_str();
-  app->add_option("--steps", q.steps, "of a training")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  app->add_option("--learning-rate", q.model.learning_rate, "of Adam, the same in all steps")
-      ->check(number_within(1e-9, 1))
-      ->capture_default_str();
-  app->add_option("--tile", q.tile, "keys of a tile")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app->add_option("--seed", q.seed, "of the first training")
-      ->check(not_negative())
-      ->capture_default_str();
-  app->add_option("--seeds", q.seeds, "trainings of each kind")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+  add_number(app, "--steps", q.steps, "of a training", CLI::Range(1, 100000));
+  add_number(app, "--learning-rate", q.model.learning_rate, "of Adam, the same in all steps",
+             number_within(1e-9, 1));
+  add_number(app, "--tile", q.tile, "keys of a tile", CLI::Range(1, 1024));
+  add_number(app, "--seed", q.seed, "of the first training", not_negative());
+  add_number(app, "--seeds", q.seeds, "trainings of each kind", CLI::Range(1, 100));
   app->add_option("--out", o->folder,
                   "write the first seed's weights into this folder, and a log of gradients for "
                   "orrery numerics adam");
   app->add_option("--html", o->html, "write a page with a plot to this file");
   app->footer("Example:\n  orrery numerics train --seeds 3");
-  return {app, [o](const Common& common) -> Result<int> {
-            ORRERY_TRY(o->question.format, at("--format", parse_float_format(o->format)));
-            ORRERY_TRY(const TrainingStudy study,
-                       at("--format " + o->format,
-                          training_study(o->question, threads_to_use(common.threads))));
-            if (!o->folder.empty()) {
-              ORRERY_RETURN_IF_ERROR(make_folder(o->folder));
-              const auto write = [&](const std::string& name,
-                                     const std::vector<WrittenTensor>& tensors) {
-                return write_file(o->folder + "/" + name + ".safetensors",
-                                  safetensors_text(tensors));
-              };
-              for (const auto& [name, weights] : study.runs) {
-                ORRERY_RETURN_IF_ERROR(write(name, weights));
-              }
-              ORRERY_RETURN_IF_ERROR(write("gradients", study.gradients));
-            }
-            if (!o->html.empty()) ORRERY_RETURN_IF_ERROR(write_file(o->html, training_html(study)));
-            return print(common.json ? to_json(training_json(study))
-                                     : training_text(study, text_style()));
-          }};
+  return command(app, o, train_twice);
+}
+
+struct CheckpointOptions {
+  std::string first;
+  std::string second;
+  std::vector<std::string> references;
+};
+
+Result<int> compare_checkpoints(const CheckpointOptions& o, const Common& common) {
+  Progress progress(!common.quiet);
+  const auto compared = [&](const std::string& second) {
+    return checkpoint_difference(o.first, second, common.threads, [&](double share) {
+      progress.show(share, "comparing " + second);
+    });
+  };
+  ComparedCheckpoints out;
+  ORRERY_TRY(out.difference, compared(o.second));
+  for (const std::string& reference : o.references) {
+    ORRERY_TRY(CheckpointDifference d, compared(reference));
+    out.references.push_back(std::move(d));
+  }
+  return print(common.json ? to_json(checkpoint_json(out)) : checkpoint_text(out, text_style()));
 }
 
 Command compare_checkpoints_command(CLI::App& numerics) {
-  struct Options {
-    std::string first;
-    std::string second;
-    std::vector<std::string> references;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* app = numerics.add_subcommand(
-      "compare", "how far the weights of two checkpoints are from each other");
+  auto [app, o] = subcommand<CheckpointOptions>(
+      numerics, "compare", "how far the weights of two checkpoints are from each other");
   app->add_option("first", o->first, "a safetensors or .npy file")->required();
   app->add_option("second", o->second, "a file with the same tensors")->required();
   app->add_option("--reference", o->references,
@@ -368,58 +368,39 @@ Command compare_checkpoints_command(CLI::App& numerics) {
   app->footer(
       "Example:\n  orrery numerics compare baseline.safetensors flash.safetensors --reference "
       "seed-2.safetensors");
-  return {app, [o](const Common& common) -> Result<int> {
-            Progress progress(!common.quiet);
-            const auto compared = [&](const std::string& second) {
-              return checkpoint_difference(o->first, second, common.threads, [&](double share) {
-                progress.show(share, "comparing " + second);
-              });
-            };
-            ComparedCheckpoints out;
-            ORRERY_TRY(out.difference, compared(o->second));
-            for (const std::string& reference : o->references) {
-              ORRERY_TRY(CheckpointDifference d, compared(reference));
-              out.references.push_back(std::move(d));
-            }
-            return print(common.json ? to_json(checkpoint_json(out))
-                                     : checkpoint_text(out, text_style()));
-          }};
+  return command(app, o, compare_checkpoints);
+}
+
+struct AdamOptions {
+  AdamSettings settings;
+  std::string log;
+  std::uint64_t seed = 1;
+};
+
+Result<int> study_adam(const AdamOptions& o, const Common& common) {
+  AdamStudy study;
+  if (o.log.empty()) {
+    study = simulated_adam(o.settings, o.seed, threads_to_use(common.threads));
+  } else {
+    ORRERY_TRY(study, logged_adam(o.log, o.settings));
+  }
+  return print(common.json ? to_json(adam_json(study)) : adam_text(study, text_style()));
 }
 
 Command adam_command(CLI::App& numerics) {
-  struct Options {
-    AdamSettings settings;
-    std::string log;
-    std::uint64_t seed = 1;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* app = numerics.add_subcommand(
-      "adam", "what Adam makes of gradients, simulated or from a log, and when it may diverge");
-  app->add_option("--b1", o->settings.b1, "decay of the first moment")
-      ->check(number_within(0, 0.9999))
-      ->capture_default_str();
-  app->add_option("--b2", o->settings.b2, "decay of the second moment")
-      ->check(number_within(0, 0.9999))
-      ->capture_default_str();
-  app->add_option("--eps", o->settings.eps, "added to the root of the second moment")
-      ->check(number_within(0, 1e6))
-      ->capture_default_str();
+  auto [app, o] = subcommand<AdamOptions>(
+      numerics, "adam",
+      "what Adam makes of gradients, simulated or from a log, and when it may diverge");
+  add_number(app, "--b1", o->settings.b1, "decay of the first moment", number_within(0, 0.9999));
+  add_number(app, "--b2", o->settings.b2, "decay of the second moment", number_within(0, 0.9999));
+  add_number(app, "--eps", o->settings.eps, "added to the root of the second moment",
+             number_within(0, 1e6));
   app->add_option("--log", o->log,
                   "gradients in place of simulated ones: a safetensors file with a tensor [steps, "
                   "components] for each layer");
-  app->add_option("--seed", o->seed, "of the simulated gradients")
-      ->check(not_negative())
-      ->capture_default_str();
+  add_number(app, "--seed", o->seed, "of the simulated gradients", not_negative());
   app->footer("Example:\n  orrery numerics adam --b2 0.999");
-  return {app, [o](const Common& common) -> Result<int> {
-            AdamStudy study;
-            if (o->log.empty()) {
-              study = simulated_adam(o->settings, o->seed, threads_to_use(common.threads));
-            } else {
-              ORRERY_TRY(study, logged_adam(o->log, o->settings));
-            }
-            return print(common.json ? to_json(adam_json(study)) : adam_text(study, text_style()));
-          }};
+  return command(app, o, study_adam);
 }
 
 struct VectorOptions {
@@ -436,18 +417,15 @@ Result<int> compress_vectors(const VectorOptions& o, const Common& common) {
 }
 
 Command vectors_command(CLI::App& numerics) {
-  CLI::App* app = numerics.add_subcommand(
-      "vectors", "what error-bounded compression makes of rows of embedding tables");
-  auto o = std::make_shared<VectorOptions>();
+  auto [app, o] = subcommand<VectorOptions>(
+      numerics, "vectors", "what error-bounded compression makes of rows of embedding tables");
   VectorStudySettings& s = o->settings;
   app->add_option("file", o->file, "a safetensors or .npy file with a matrix for each table")
       ->required();
-  app->add_option("--bound", s.bound, "of the error of an element; 0: by table and iteration")
-      ->check(number_within(0, 1e6))
-      ->capture_default_str();
-  app->add_option("--iteration", s.iteration, "of the training: bounds are wider before 65536")
-      ->check(not_negative())
-      ->capture_default_str();
+  add_number(app, "--bound", s.bound, "of the error of an element; 0: by table and iteration",
+             number_within(0, 1e6));
+  add_number(app, "--iteration", s.iteration, "of the training: bounds are wider before 65536",
+             not_negative());
   const auto rate = [](const std::string& text) -> Result<BytesPerSecond> {
     ORRERY_TRY(const BytesPerSecond read, parse_bytes_per_second(text));
     if (read.value() > 0) return read;

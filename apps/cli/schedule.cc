@@ -281,9 +281,8 @@ Result<int> schedule_named(const ScheduleCommandOptions& options, const Common& 
 }  // namespace
 
 Command schedule_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "schedule", "work out, draw, compare and synthesise pipeline schedules");
-  auto o = std::make_shared<ScheduleCommandOptions>();
+  auto [app, o] = subcommand<ScheduleCommandOptions>(
+      orrery, "schedule", "work out, draw, compare and synthesise pipeline schedules");
   o->app = app;
   const CLI::Range any_count(1, 1'000'000'000);
   app->add_option("name", o->name,

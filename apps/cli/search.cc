@@ -234,8 +234,7 @@ Result<int> search_plans(const SearchCommandOptions& options, const Common& comm
 }  // namespace
 
 Command search_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("search", "find the best plan");
-  auto o = std::make_shared<SearchCommandOptions>();
+  auto [app, o] = subcommand<SearchCommandOptions>(orrery, "search", "find the best plan");
   o->app = app;
   add_question(app, o->question);
   add_emit(app, o->question);

@@ -87,9 +87,8 @@ Result<int> show_placement(const TablesOptions& options, const Common& common) {
 }  // namespace
 
 Command tables_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand(
-      "tables", "where the embedding tables of a recommendation model lie, and why");
-  auto o = std::make_shared<TablesOptions>();
+  auto [app, o] = subcommand<TablesOptions>(
+      orrery, "tables", "where the embedding tables of a recommendation model lie, and why");
   o->app = app;
   Question& q = o->question;
   app->add_option("model", q.model, "a recommendation model: a catalog name, or a file in YAML")

@@ -1,6 +1,5 @@
 // orrery trace analyze: where the time of a recorded run went.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -86,8 +85,8 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
 }  // namespace
 
 Command trace_analyze(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand("analyze", "where the time of a recorded run went");
-  auto options = std::make_shared<AnalyzeOptions>();
+  auto [app, options] =
+      subcommand<AnalyzeOptions>(trace, "analyze", "where the time of a recorded run went");
   add_trace_files(app, options->files);
   app->add_option("--preset", options->preset,
                   "whose definitions of busy and idle: orrery, hta, tracelens")

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "document/results.h"
 #include "document/value.h"
 #include "replay/chakra_graph.h"
 #include "report/drawing/figures.h"
@@ -158,24 +158,21 @@ Result<void> write_rank(const ConvertOptions& o, const ChakraTrace& trace, std::
                       counted(edges, "data dependency", "data dependencies") + ", " +
                       counted(communications, "communication") +
                       (report.accepted() ? ", accepted" : ""));
-  Value entry = Value::map();
-  entry.set("rank", Value::number(rank));
-  entry.set("file", Value::text(file));
-  entry.set("nodes", Value::number(static_cast<std::int64_t>(trace.nodes.size())));
-  entry.set("data_dependencies", Value::number(edges));
-  entry.set("communications", Value::number(communications));
-  entry.set("without_size", Value::number(report.without_size));
-  Value findings = Value::list();
+  std::vector<std::string> findings;
   for (const ChakraFinding& f : report.findings) {
-    const std::string line = "node " + std::to_string(f.node) + ": " + f.message;
-    findings.append(Value::text(line));
-    if (findings.items().size() <= 3) out.remarks.push_back(file + ": " + line);
+    findings.push_back("node " + std::to_string(f.node) + ": " + f.message);
+    if (findings.size() <= 3) out.remarks.push_back(file + ": " + findings.back());
   }
   if (report.total > 3) {
     out.remarks.push_back(file + ": " + counted(report.total, "finding") + " in all");
   }
-  entry.set("findings", std::move(findings));
-  out.ranks.append(std::move(entry));
+  out.ranks.append(map_of({{"rank", rank},
+                           {"file", file},
+                           {"nodes", trace.nodes.size()},
+                           {"data_dependencies", edges},
+                           {"communications", communications},
+                           {"without_size", report.without_size},
+                           {"findings", findings}}));
   return {};
 }
 
@@ -355,9 +352,7 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
     ORRERY_RETURN_IF_ERROR(write_file(o.out, text));
   }
   out.files.push_back(o.out + "  open it in ui.perfetto.dev");
-  Value entry = Value::map();
-  entry.set("file", Value::text(o.out));
-  out.ranks.append(std::move(entry));
+  out.ranks.append(map_of({{"file", o.out}}));
   return out;
 }
 
@@ -368,9 +363,7 @@ Result<Written> write_graph(const ConvertOptions& o, const TraceSources& sources
                                                  : write_run_graph(o.out, run));
   Written out;
   out.files.push_back(std::move(line));
-  Value entry = Value::map();
-  entry.set("file", Value::text(o.out));
-  out.ranks.append(std::move(entry));
+  out.ranks.append(map_of({{"file", o.out}}));
   return out;
 }
 
@@ -431,10 +424,8 @@ Result<int> convert(const ConvertOptions& o, const Common& common) {
   ORRERY_TRY(const auto written, converted(o, common));
   const bool accepted = written.findings == 0;
   if (common.json) {
-    Value document = Value::map();
-    document.set("schema_version", Value::number(std::int64_t{1}));
-    document.set("accepted", Value::boolean(accepted));
-    document.set("files", written.ranks);
+    Value document =
+        map_of({{"schema_version", 1}, {"accepted", accepted}, {"files", written.ranks}});
     if (!written.groups.empty()) document.set("groups", Value::text(written.groups));
     return answered(to_json(document), accepted);
   }
@@ -453,9 +444,9 @@ Result<int> convert(const ConvertOptions& o, const Common& common) {
 }  // namespace
 
 Command trace_convert(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand(
-      "convert", "to Chakra .et, one file a rank, to Perfetto and Chrome JSON, or to a graph");
-  auto o = std::make_shared<ConvertOptions>();
+  auto [app, o] = subcommand<ConvertOptions>(
+      trace, "convert",
+      "to Chakra .et, one file a rank, to Perfetto and Chrome JSON, or to a graph");
   add_trace_files(app, o->files);
   app->add_option("--out", o->out,
                   "a folder for .et files, or a file *.json, *.json.gz or *.graph.json")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -231,9 +230,8 @@ Result<int> diff_runs(const DiffOptions& options, const Common& common) {
 }  // namespace
 
 Command trace_diff(CLI::App& trace) {
-  CLI::App* app =
-      trace.add_subcommand("diff", "two runs, or a run and a prediction: what got slower, and why");
-  auto options = std::make_shared<DiffOptions>();
+  auto [app, options] = subcommand<DiffOptions>(
+      trace, "diff", "two runs, or a run and a prediction: what got slower, and why");
   add_trace_files(app, options->files);
   app->add_option("--against", options->against,
                   "the second run: its traces, one a rank, or folders of them");

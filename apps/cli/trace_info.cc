@@ -1,6 +1,5 @@
 // orrery trace info: what recorded files hold.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,8 +72,7 @@ Result<int> show_contents(const TraceFiles& given, const Common& common) {
 }  // namespace
 
 Command trace_info(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand("info", "what recorded files hold");
-  auto options = std::make_shared<TraceFiles>();
+  auto [app, options] = subcommand<TraceFiles>(trace, "info", "what recorded files hold");
   add_trace_files(app, *options);
   app->footer(
       "Also told is what execution traces, Chakra .et files, operation timelines and text "

@@ -1,7 +1,6 @@
 // orrery trace kernels: our cost model beside the kernels of a recorded run, and those kernels as
 // measurements for orrery calibrate.
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "document/value.h"
@@ -47,18 +46,17 @@ Result<int> compare_kernels(const KernelOptions& options, const Common& common) 
 }  // namespace
 
 Command trace_kernels(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand(
-      "kernels", "our cost model beside the recorded kernels; measurements for orrery calibrate");
-  auto options = std::make_shared<KernelOptions>();
+  auto [app, options] = subcommand<KernelOptions>(
+      trace, "kernels",
+      "our cost model beside the recorded kernels; measurements for orrery calibrate");
   add_trace_files(app, options->files);
   app->add_option("--accelerator", options->accelerator,
                   "a name of the catalog instead of the recorded device")
       ->check(not_empty());
   app->add_option("--measurements", options->measurements,
                   "write tables for orrery calibrate into this folder");
-  app->add_option("--top", options->top, "rows of the kernels that are off most")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
-      ->capture_default_str();
+  add_number(app, "--top", options->top, "rows of the kernels that are off most",
+             CLI::Range(std::size_t{1}, std::size_t{100'000}));
   app->footer(
       "Example:\n  orrery trace kernels "
       "validation/traces/TraceLens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");

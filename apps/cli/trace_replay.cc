@@ -1,6 +1,5 @@
 // orrery trace replay: a recorded run simulated from its durations and dependencies.
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -145,9 +144,8 @@ Result<int> run_replay(const ReplayOptions& options, const Common& common) {
 }  // namespace
 
 Command trace_replay(CLI::App& trace) {
-  CLI::App* app =
-      trace.add_subcommand("replay", "simulate a recorded run from durations and dependencies");
-  auto options = std::make_shared<ReplayOptions>();
+  auto [app, options] = subcommand<ReplayOptions>(
+      trace, "replay", "simulate a recorded run from durations and dependencies");
   add_trace_files(app, options->files);
   app->add_flag("--without-stream-waits", options->without_stream_waits,
                 "leave out what streams of a device wait for in each other");

@@ -1,5 +1,4 @@
 // orrery trace spec: which model a recording ran, how it was divided, and its prediction.
-#include <memory>
 #include <string>
 
 #include "document/value.h"
@@ -35,9 +34,8 @@ Result<int> infer_specification(const SpecOptions& options, const Common& common
 }  // namespace
 
 Command trace_spec(CLI::App& trace) {
-  CLI::App* app =
-      trace.add_subcommand("spec", "which model was recorded, how it was divided; predict it");
-  auto options = std::make_shared<SpecOptions>();
+  auto [app, options] = subcommand<SpecOptions>(
+      trace, "spec", "which model was recorded, how it was divided; predict it");
   add_trace_files(app, options->files);
   app->add_option("--yaml", options->yaml, "write the specification, for orrery estimate")
       ->check(not_empty());

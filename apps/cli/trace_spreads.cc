@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -67,9 +66,8 @@ Result<int> fit_spreads(const SpreadOptions& options, const Common& common) {
 }  // namespace
 
 Command trace_spreads(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand(
-      "spreads", "how much recorded operations vary; spreads for orrery forecast");
-  auto options = std::make_shared<SpreadOptions>();
+  auto [app, options] = subcommand<SpreadOptions>(
+      trace, "spreads", "how much recorded operations vary; spreads for orrery forecast");
   add_trace_files(app, options->files);
   app->add_option("--write", options->write,
                   "write the spreads to this YAML file, for orrery forecast --variability")
@@ -83,9 +81,8 @@ Command trace_spreads(CLI::App& trace) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
   app->add_option("--skip", options->skip, "leave out the first steps, in which a job warms up")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
-  app->add_option("--top", options->top, "rows of the table of operations")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
-      ->capture_default_str();
+  add_number(app, "--top", options->top, "rows of the table of operations",
+             CLI::Range(std::size_t{1}, std::size_t{100'000}));
   app->footer(
       "Example:\n  orrery trace spreads validation/traces/StragglerAnalysis/timeline-ST.json.gz "
       "--write st.yaml");

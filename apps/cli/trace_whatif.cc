@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -157,8 +156,8 @@ Result<int> edit_run(const WhatIfOptions& options, const Common& common) {
 }  // namespace
 
 Command trace_whatif(CLI::App& trace) {
-  CLI::App* app = trace.add_subcommand("whatif", "a recorded run, edited and simulated again");
-  auto options = std::make_shared<WhatIfOptions>();
+  auto [app, options] =
+      subcommand<WhatIfOptions>(trace, "whatif", "a recorded run, edited and simulated again");
   add_trace_files(app, options->files);
   app->add_option("--edit", options->edits,
                   "edits in the language below; may be given several times, applied in order");

@@ -177,8 +177,8 @@ Result<int> validate_files(const ValidateOptions& options, const Common& common)
 }  // namespace
 
 Command validate_command(CLI::App& orrery) {
-  CLI::App* app = orrery.add_subcommand("validate", "predictions against measured runs");
-  auto o = std::make_shared<ValidateOptions>();
+  auto [app, o] =
+      subcommand<ValidateOptions>(orrery, "validate", "predictions against measured runs");
   app->add_option("files", o->files, "CSV files, or - for standard input");
   app->add_option("--figures", o->figures, "write the published figures as CSV");
   app->add_option("--markdown", o->markdown, "write the error tables to this file");
