@@ -6,12 +6,9 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
-#include "lower/cost_context.h"
-#include "lower/model_costs.h"
 #include "model/division.h"
 #include "model/recommendation/recommendation.h"
 #include "model/recommendation/table_placement.h"
-#include "plan/plan_rules.h"
 #include "question.h"
 #include "report/plans/table_placement_report.h"
 
@@ -73,9 +70,7 @@ Result<int> show_placement(const TablesOptions& options, const Common& common) {
   const Cluster& cluster = spec.scenario.cluster;
   ORRERY_TRY(const Recommender* recommender, with_tables(spec.scenario.model));
   ORRERY_TRY(const PredictedStep step, predict(spec.scenario, catalog));
-  // With the rates of a step, as it was priced.
-  const Division divided =
-      division(step.priced->cache.context().cluster, step.training(), step.plan());
+  const Division divided = step.division();
   const ReportedPlacement placement = reported_placement(
       *recommender, divided, cluster.accelerators_per_node, place_tables(*recommender, divided),
       cluster.name, estimate(step).stages.front().memory, cluster.accelerator.memory.capacity);

@@ -472,7 +472,7 @@ struct ResultCodec<Value> : NoContext {
   static Value write(const Value& v, const void*) { return v; }
 };
 
-// Parts of documents whose keys follow from what is written, and which therefore have no table:
+// Documents without a schema, and parts whose keys follow from what is written:
 //   map_of({{"rank", trace.rank}, {"steps", list_of(steps, step_json)}})
 // Values are written as those of tables are.
 struct Member {

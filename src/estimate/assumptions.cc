@@ -11,7 +11,6 @@
 #include "lower/unaligned_products.h"
 #include "model/diffusion/diffusion.h"
 #include "model/family.h"
-#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {
@@ -80,8 +79,8 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                     "fp32 weights alone, whose place gradients cannot take",
                     context.software.name));
   }
-  const std::optional<Model> as_held = scenario.model.family->as_held(
-      scenario.model, division(context.cluster, scenario.training, plan));
+  const std::optional<Model> as_held =
+      scenario.model.family->as_held(scenario.model, step.division());
   const Model& held = as_held ? *as_held : scenario.model;
   add(held.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);

@@ -39,6 +39,10 @@ std::shared_ptr<PricedScenario> with_longer_tick(const PricedScenario& priced,
 
 }  // namespace
 
+Division PredictedStep::division() const {
+  return orrery::division(priced->cache.context().cluster, training(), plan());
+}
+
 PricedScenario::PricedScenario(Scenario asked, CostContext context)
     : scenario(std::move(asked)),
       cache(scenario.model, scenario.training, with_kernel_times(std::move(context), scenario)) {}

@@ -18,6 +18,7 @@
 #include "estimate/scenario.h"
 #include "lower/step_graph.h"
 #include "lower/step_window.h"
+#include "model/division.h"
 #include "outcome/result.h"
 #include "simulate/simulate.h"
 
@@ -55,6 +56,8 @@ struct PredictedStep {
   [[nodiscard]] const Cluster& cluster() const { return priced->scenario.cluster; }
   [[nodiscard]] const Training& training() const { return priced->scenario.training; }
   [[nodiscard]] const Plan& plan() const { return costs.plan; }
+  // How the plan divides the model, at the rates that the step was priced with.
+  [[nodiscard]] Division division() const;
 };
 
 // Model FLOPs of one sequence of the step's workload (model/model.h). Where rows are made of

@@ -17,15 +17,12 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
-#include "lower/cost_context.h"
-#include "lower/model_costs.h"
 #include "lower/step_costs.h"
 #include "model/division.h"
 #include "model/recommendation/recommendation.h"
 #include "model/recommendation/recommender.h"
 #include "model/recommendation/table_placement.h"
 #include "plan/completed_plan.h"
-#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {
@@ -157,8 +154,7 @@ TEST(RecommendationSteps, ThePlacementThatIsDescribedIsTheOneThatIsPriced) {
   const auto step = step_of(*model, "h200-sxm:16", 55296, "hugectr", NumberFormat::fp16);
   ASSERT_TRUE(step) << step.error().text();
   const Recommender& r = *recommender_of(*model);
-  const Division divided =
-      division(step->priced->cache.context().cluster, step->training(), step->plan());
+  const Division divided = step->division();
   const TablePlacement placement = place_tables(r, divided);
   const Estimate e = estimate(*step);
   const std::vector<std::string> assumed = assumptions(*step, e);

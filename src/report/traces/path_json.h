@@ -34,7 +34,7 @@ struct PathContext {
   PathConstruction construction = PathConstruction::replay;
   std::int64_t origin_ns = 0;  // the first event of the run
 
-  // What HTA's construction has not is left out.
+  // Empty for a path that is constructed as HTA does, which has no such figure.
   template <class T>
   [[nodiscard]] std::optional<T> unless_hta(T value) const {
     return construction == PathConstruction::hta
