@@ -1,7 +1,13 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace orrery {
 
@@ -37,6 +43,12 @@ Failure refuse(std::string message, std::string where, std::string hint = "") {
 }
 
 std::string text(std::int64_t n) { return std::to_string(n); }
+
+// What all `accelerators` of a site send over its link at once.
+BytesPerSecond rate_of_link(const FabricLevel& link, std::int64_t accelerators) {
+  return link.bandwidth *
+         (link.efficiency * static_cast<double>(accelerators) / link.oversubscription);
+}
 
 Result<void> check_count(std::int64_t accelerators, std::int64_t per_node) {
   if (accelerators < 1) {
@@ -165,6 +177,7 @@ Cluster at_site(const Cluster& cluster, std::size_t site) {
 }
 
 std::int64_t accelerators_of(const Cluster& cluster, std::size_t site) {
+  if (cluster.further_sites.empty()) return cluster.accelerators;
   const auto& levels = levels_of(cluster, site);
   return levels[levels.size() - 2].accelerators;
 }
@@ -177,6 +190,13 @@ std::vector<FabricLevel>& levels_of(Cluster& cluster, std::size_t site) {
   return site == 0 ? cluster.levels : cluster.further_sites[site - 1].levels;
 }
 
+Cluster with_levels(Cluster cluster, const ChangedLevels& changed) {
+  for (std::size_t s = 0; s < site_count(cluster); ++s) {
+    levels_of(cluster, s) = changed(s, levels_of(cluster, s));
+  }
+  return cluster;
+}
+
 std::string name_of(const Cluster& cluster, std::size_t site) {
   return site > 0 ? cluster.further_sites[site - 1].name
                   : cluster.accelerator.name + ":" + text(accelerators_of(cluster, 0));
@@ -184,53 +204,79 @@ std::string name_of(const Cluster& cluster, std::size_t site) {
 
 Result<void> check_alike(const Cluster& cluster, std::string_view what) {
   if (cluster.further_sites.empty()) return {};
-  return unsupported(std::string(what) + " is not modelled where sites differ (" +
-                         name_of(cluster, 0) + " and " + name_of(cluster, 1) + ")",
+  std::size_t other = 1;
+  while (other + 1 < site_count(cluster) && at_site(cluster, other) == at_site(cluster, 0)) ++other;
+  const bool same_name = name_of(cluster, other) == name_of(cluster, 0);
+  const auto site = [&](std::size_t s) {
+    const BytesPerSecond rate =
+        rate_of_link(levels_of(cluster, s).back(), accelerators_of(cluster, s));
+    return name_of(cluster, s) +
+           (same_name ? ", which sends " + to_text(rate) + " to other sites" : "");
+  };
+  return unsupported(std::string(what) + " is not modelled where sites differ (" + site(0) +
+                         (same_name ? "; " : " and ") + site(other) + ")",
                      "cluster",
                      "a cluster whose sites are alike; estimate, search and forecast take others");
 }
 
 namespace {
 
-// Accelerators are numbered from the first of the site.
+// The most of `accelerators` that lie in one unit of `unit_size` accelerators of the site that begins
+// at `first`.
 std::int64_t in_fullest_unit(std::span<const std::uint32_t> accelerators, std::int64_t first,
                              std::int64_t unit_size) {
   std::int64_t most = 0;
   std::int64_t here = 0;
   std::int64_t unit = -1;
   for (const std::uint32_t a : accelerators) {
-    const std::int64_t of = (a - first) / unit_size;
-    here = of == unit ? here + 1 : 1;
-    unit = of;
+    const std::int64_t unit_of_a = (a - first) / unit_size;
+    here = unit_of_a == unit ? here + 1 : 1;
+    unit = unit_of_a;
     most = std::max(most, here);
   }
   return most;
 }
 
-// What those of one site have of it; `all` are those of every site.
+// What `accelerators`, all of which lie in the site that begins at `first`, have of that site; a part
+// of the cluster has `all` of them, in this site and in others.
 Result<Cluster> part_of_site(Cluster site, std::int64_t first,
                              std::span<const std::uint32_t> accelerators, std::int64_t all) {
   ORRERY_RETURN_IF_ERROR(check_count(std::ssize(accelerators), site.accelerators_per_node));
-  const std::int64_t cluster_size = site.accelerators;
-  site.accelerators = all;
-  site.accelerators_per_node = std::min(site.accelerators_per_node, std::ssize(accelerators));
+  std::vector<FabricLevel> kept;
   std::int64_t inside = 0;
   for (FabricLevel& level : site.levels) {
-    const bool holds_all = level.accelerators == cluster_size;
+    const bool holds_all = level.accelerators == site.accelerators;
     level.accelerators = holds_all ? all : in_fullest_unit(accelerators, first, level.accelerators);
-    if (level.accelerators == inside) {
-      level.accelerators = 0;
-    } else {
-      inside = level.accelerators;
-    }
+    if (level.accelerators == inside) continue;
+    inside = level.accelerators;
+    kept.push_back(std::move(level));
   }
-  std::erase_if(site.levels, [](const FabricLevel& level) { return level.accelerators == 0; });
+  site.levels = std::move(kept);
+  site.accelerators = all;
+  site.accelerators_per_node = std::min(site.accelerators_per_node, std::ssize(accelerators));
   return site;
 }
 
-}  // namespace
+// Whether a part has the link between sites to itself, or beside the rest of the cluster.
+enum class LinkShare : std::uint8_t { alone, beside_the_rest };
 
-Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators) {
+// The link of a site (cluster/sites.h) of which `here` of `whole` accelerators are left, which alone
+// send over it.
+void divide_link(std::vector<FabricLevel>& levels, std::int64_t here, std::int64_t whole) {
+  FabricLevel& link = levels.back();
+  const bool has_network = levels.size() > 2;
+  if (has_network) {
+    link.oversubscription = std::max(
+        1.0, link.oversubscription * static_cast<double>(here) / static_cast<double>(whole));
+    return;
+  }
+  link.bandwidth = rate_of_link(link, whole) / static_cast<double>(here);
+  link.efficiency = 1;
+  link.oversubscription = 1;
+}
+
+Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators,
+                        LinkShare share) {
   const std::int64_t all = std::ssize(accelerators);
   if (all == cluster.accelerators) return cluster;
   ORRERY_RETURN_IF_ERROR(check_count(all, 1));
@@ -239,13 +285,17 @@ Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> a
   std::string names;
   std::int64_t first = 0;
   for (std::size_t s = 0; s < site_count(cluster); ++s) {
-    const std::int64_t end = first + (differ ? accelerators_of(cluster, s) : cluster.accelerators);
+    const std::int64_t end = first + accelerators_of(cluster, s);
     const auto here = accelerators.first(static_cast<std::size_t>(
         std::ranges::lower_bound(accelerators, end) - accelerators.begin()));
     accelerators = accelerators.subspan(here.size());
     if (!here.empty()) {
       ORRERY_TRY(Cluster part, at(differ ? name_of(cluster, s) : "",
                                   part_of_site(at_site(cluster, s), first, here, all)));
+      const bool has_link = differ && std::ssize(here) < all;
+      if (has_link && share == LinkShare::alone && std::ssize(here) < end - first) {
+        divide_link(part.levels, std::ssize(here), end - first);
+      }
       const std::string name = part.accelerator.name + ":" + text(std::ssize(here));
       names += (names.empty() ? "" : "+") + name;
       if (!out) {
@@ -262,7 +312,7 @@ Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> a
     first = end;
   }
   if (differ) {
-    out->name = names;
+    out->name = site_count(*out) > 1 ? names + "@" + out->levels.back().name : names;
     return std::move(*out);
   }
   if (const std::string whole = ":" + text(cluster.accelerators); out->name.ends_with(whole)) {
@@ -270,6 +320,12 @@ Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> a
   }
   out->name += ":" + text(all);
   return std::move(*out);
+}
+
+}  // namespace
+
+Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators) {
+  return part_of(cluster, accelerators, LinkShare::beside_the_rest);
 }
 
 Result<Cluster> part_of(const Cluster& cluster, std::int64_t accelerators) {
@@ -281,7 +337,7 @@ Result<Cluster> part_of(const Cluster& cluster, std::int64_t accelerators) {
   }
   std::vector<std::uint32_t> first(static_cast<std::size_t>(accelerators));
   std::iota(first.begin(), first.end(), 0U);
-  return part_of(cluster, first);
+  return part_of(cluster, first, LinkShare::alone);
 }
 
 }  // namespace orrery

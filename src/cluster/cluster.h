@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,8 +34,8 @@
 
 namespace orrery {
 
-// What the ranks of a site have and see, where it differs from the first: `levels` holds its own and
-// then the link, with the accelerators of all sites.
+// What the ranks of a site have and see, where it differs from the first: `levels` holds its own
+// and then the link, with the accelerators of all sites.
 struct Site {
   std::string name;
   Accelerator accelerator;
@@ -72,12 +73,16 @@ inline std::size_t site_count(const Cluster& cluster) { return 1 + cluster.furth
 // The cluster as the ranks of that site see it: as many accelerators in all, its own kind of them,
 // its own levels. It has no further sites.
 Cluster at_site(const Cluster& cluster, std::size_t site);
-// Accelerators of that site, where sites differ.
+// Accelerators of that site.
 std::int64_t accelerators_of(const Cluster& cluster, std::size_t site);
 std::string name_of(const Cluster& cluster, std::size_t site);  // "a100-80gb-sxm:512"
 // Its levels, with the link.
 const std::vector<FabricLevel>& levels_of(const Cluster& cluster, std::size_t site);
 std::vector<FabricLevel>& levels_of(Cluster& cluster, std::size_t site);
+// The same cluster with the levels of every site as `changed(site, its levels)` has them.
+using ChangedLevels =
+    std::function<std::vector<FabricLevel>(std::size_t site, const std::vector<FabricLevel>&)>;
+Cluster with_levels(Cluster cluster, const ChangedLevels& changed);
 
 // Refuses sites that differ for what is modelled only where all of a cluster is alike.
 Result<void> check_alike(const Cluster& cluster, std::string_view what);
@@ -93,14 +98,15 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
 // a ClusterDescription that refers to the catalog.
 Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 
-// What some accelerators of a cluster, in ascending order, have of it: the sites that they lie in
-// and, of each level there, as many as are in the unit that holds most of them. Levels that join no
-// more than the one inside them are left out, and so is the link where one site remains. What a level
-// gives to an accelerator while all of the cluster send stays as it is. Errors: a number of
-// accelerators in a site that fills no whole nodes.
+// What some accelerators of a cluster, in ascending order, have of it beside others: the sites that
+// they lie in and, of each level there, as many as are in the unit that holds most of them. Levels
+// that join no more than the one inside them are left out, and so is the link where one site
+// remains. What a level gives to an accelerator while all of the cluster send stays as it is.
+// Errors: a number of accelerators in a site that fills no whole nodes.
 Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> accelerators);
 
-// The first so many of them. Errors: also more than there are.
+// The first so many of them, with nobody beside them: where sites differ, those of a site that are
+// in the part divide its link among themselves. Errors: also more than there are.
 Result<Cluster> part_of(const Cluster& cluster, std::int64_t accelerators);
 
 // Checks that a cluster is possible; the error names the field and the numbers.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "cluster/cluster_description.h"
 
@@ -306,14 +307,22 @@ TEST(ClusterFile, GivesSitesLinksOfTheirOwn) {
   EXPECT_DOUBLE_EQ(rate(0).value(), 10e9 / 8);
   EXPECT_DOUBLE_EQ(rate(1).value(), 10e9 / 8);
   EXPECT_DOUBLE_EQ(rate(2).value(), 1e9 / 8);
-  EXPECT_EQ(yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
-                       "link_bandwidths: [80 Gb/s]\nlink_round_trip_time: 1 ms\n"),
-            "test.yaml: link_bandwidths: 1 of 2 sites have one (give one link_bandwidth, or "
-            "link_bandwidths of all sites)");
-  EXPECT_EQ(yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
-                       "link_bandwidths: [80 Gb/s, 8 Gb/s]\nlink_bandwidth: 8 Gb/s\n"),
-            "test.yaml: link_bandwidths: link_bandwidth says the same of all sites (give one of "
-            "them)");
+  EXPECT_EQ(
+      yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
+                 "link_bandwidths: [80 Gb/s]\nlink_round_trip_time: 1 ms\n"),
+      "test.yaml: link_bandwidths: link_bandwidths has 1 values for 2 sites (give one for each "
+      "site, or one link_bandwidth for all)");
+  EXPECT_EQ(
+      yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
+                 "link_bandwidths: [80 Gb/s, 8 Gb/s]\nlink_bandwidth: 8 Gb/s\n"),
+      "test.yaml: link_bandwidths: link_bandwidth and link_bandwidths are both given (keep one "
+      "of them)");
+  EXPECT_THAT(yaml_error("name: peers\nsites: [\"h100-sxm:8\", \"h100-sxm:8\"]\n"
+                         "link_bandwidths: [80 Gb/s, 0 Gb/s]\nlink_round_trip_time: 1 ms\n"),
+              HasSubstr("link_bandwidths[1]: the bandwidth between the sites must be greater"));
+  EXPECT_THAT(check_alike(*part_of(*c, 24), "a replay").error().text(),
+              HasSubstr("h100-sxm:8, which sends 10.0 GB/s to other sites; h100-sxm:8, which sends "
+                        "1.00 GB/s to other sites"));
 }
 
 // A lossy fabric inside a site: what go-back-n leaves of 50 GB/s with 20 us there and back.
@@ -360,6 +369,28 @@ TEST(ClusterFile, KeepsSitesThatDiffer) {
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(*again, *c);
   EXPECT_EQ(part_of(*c, 256)->name, "h100-sxm:256");
+  EXPECT_EQ(accelerators_of(*part_of(*c, 256), 0), 256);
+}
+
+// The first accelerators of sites, with nobody beside them, are those sites written out.
+TEST(ClusterFile, HasItsLinkToItselfWhereACountIsBehindIt) {
+  for (const auto& [whole, count, part] : {std::tuple("h100-sxm:8+a100-80gb-sxm:16@metro-pair", 16,
+                                                      "h100-sxm:8+a100-80gb-sxm:8@metro-pair"),
+                                           std::tuple("h100-sxm:8+a100-80gb-sxm:64@metro-pair", 40,
+                                                      "h100-sxm:8+a100-80gb-sxm:32@metro-pair")}) {
+    const Cluster counted = *part_of(parse(whole), count);
+    const Cluster written = parse(part);
+    EXPECT_EQ(counted.name, written.name);
+    ASSERT_EQ(site_count(counted), site_count(written));
+    for (std::size_t s = 0; s < site_count(written); ++s) {
+      const FabricLevel& link = levels_of(written, s).back();
+      ASSERT_EQ(levels_of(counted, s).size(), levels_of(written, s).size());
+      const FabricLevel& left = levels_of(counted, s).back();
+      EXPECT_NEAR(left.bandwidth / link.bandwidth, 1, 1e-12);
+      EXPECT_EQ(left.efficiency, link.efficiency);
+      EXPECT_NEAR(left.oversubscription / link.oversubscription, 1, 1e-12);
+    }
+  }
 }
 
 std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t end) {
@@ -384,7 +415,7 @@ TEST(Cluster, ConsistsOfPartsOfItsSites) {
   const auto over = part_of(whole, numbers(56, 132));
   ASSERT_TRUE(over);
   EXPECT_TRUE(check(*over));
-  EXPECT_EQ(over->name, "h100-sxm:8+a100-80gb-sxm:64+l40s:4");
+  EXPECT_EQ(over->name, "h100-sxm:8+a100-80gb-sxm:64+l40s:4@metro-pair");
   ASSERT_EQ(site_count(*over), 3U);
   EXPECT_EQ(accelerators_of(*over, 0), 8);
   EXPECT_EQ(levels_of(*over, 0).size(), 2U);  // one node and the link

@@ -32,6 +32,12 @@ bool alike(const Cluster& a, const Cluster& b) {
          a.host == b.host && a.host_path == b.host_path;
 }
 
+Result<void> check_link(BytesPerSecond bandwidth, const std::string& field) {
+  if (bandwidth > BytesPerSecond(0)) return {};
+  return bad_input("the bandwidth between the sites must be greater than 0", field,
+                   "such as \"3.2 Tb/s\"");
+}
+
 }  // namespace
 
 Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog) {
@@ -45,16 +51,19 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   }
   const std::vector<BytesPerSecond>& own_links = d.link_bandwidths;
   if (!own_links.empty() && d.link_bandwidth) {
-    return bad_input("link_bandwidth says the same of all sites", "link_bandwidths",
-                     "give one of them");
+    return bad_input("link_bandwidth and link_bandwidths are both given", "link_bandwidths",
+                     "keep one of them");
   }
   if (!own_links.empty() && own_links.size() != d.sites.size()) {
-    return bad_input(std::to_string(own_links.size()) + " of " + std::to_string(d.sites.size()) +
-                         " sites have one",
-                     "link_bandwidths", "give one link_bandwidth, or link_bandwidths of all sites");
+    return bad_input("link_bandwidths has " + std::to_string(own_links.size()) + " values for " +
+                         std::to_string(d.sites.size()) + " sites",
+                     "link_bandwidths", "give one for each site, or one link_bandwidth for all");
+  }
+  for (std::size_t i = 0; i < own_links.size(); ++i) {
+    ORRERY_RETURN_IF_ERROR(check_link(own_links[i], "link_bandwidths[" + std::to_string(i) + "]"));
   }
   std::vector<Cluster> sites;  // one for each text or link that differs from the one before
-  std::vector<std::size_t> of_text;
+  std::vector<std::size_t> kind_of_site;
   std::vector<std::optional<BytesPerSecond>> bandwidths;  // of the sites, where each has its own
   for (std::size_t i = 0; i < d.sites.size(); ++i) {
     if (i == 0 || d.sites[i] != d.sites[i - 1] ||
@@ -63,7 +72,7 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
       sites.push_back(std::move(site));
       bandwidths.push_back(own_links.empty() ? std::nullopt : std::optional(own_links[i]));
     }
-    of_text.push_back(sites.size() - 1);
+    kind_of_site.push_back(sites.size() - 1);
     if (sites.size() > kMaxDifferingSites) {
       return bad_input("more than " + std::to_string(kMaxDifferingSites) + " sites that differ",
                        "sites", "write equal sites next to each other");
@@ -82,27 +91,23 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
       d.link_round_trip_time ? d.link_round_trip_time : link.round_trip_time;
   for (std::optional<BytesPerSecond>& bandwidth : bandwidths) {
     if (!bandwidth) bandwidth = d.link_bandwidth ? d.link_bandwidth : link.bandwidth;
-    const char* field = own_links.empty() ? "link_bandwidth" : "link_bandwidths";
     if (!bandwidth) {
-      return bad_input("the bandwidth between the sites is not known", field,
+      return bad_input("the bandwidth between the sites is not known", "link_bandwidth",
                        "give `link_bandwidth`, such as \"3.2 Tb/s\"");
     }
-    if (!(*bandwidth > BytesPerSecond(0))) {
-      return bad_input("the bandwidth between the sites must be greater than 0", field,
-                       "such as \"3.2 Tb/s\"");
-    }
+    ORRERY_RETURN_IF_ERROR(check_link(*bandwidth, "link_bandwidth"));
   }
   if (!round_trip) {
     return bad_input("the latency between the sites is not known", "link_round_trip_time",
                      "give `link` or `link_round_trip_time`");
   }
   std::int64_t all = 0;
-  for (const std::size_t site : of_text) all += sites[site].accelerators;
+  for (const std::size_t site : kind_of_site) all += sites[site].accelerators;
   Cluster cluster = sites.front();
   cluster.name = d.name;
   cluster.provenance = d.provenance;
   cluster.accelerators = all;
-  if (of_text.size() == 1) return cluster;
+  if (kind_of_site.size() == 1) return cluster;
 
   for (std::size_t i = 0; i < sites.size(); ++i) {
     Cluster& site = sites[i];
@@ -125,12 +130,12 @@ Result<Cluster> build_sites(const ClusterDescription& d, const Catalog& catalog)
   }
   cluster.levels = sites.front().levels;
   if (std::ranges::any_of(sites, [&](const Cluster& s) { return !alike(s, sites.front()); })) {
-    if (of_text.size() > kMaxDifferingSites) {
-      return bad_input(std::to_string(of_text.size()) + " sites that differ", "sites",
+    if (kind_of_site.size() > kMaxDifferingSites) {
+      return bad_input(std::to_string(kind_of_site.size()) + " sites that differ", "sites",
                        "at most " + std::to_string(kMaxDifferingSites));
     }
-    for (std::size_t i = 1; i < of_text.size(); ++i) {
-      const Cluster& s = sites[of_text[i]];
+    for (std::size_t i = 1; i < kind_of_site.size(); ++i) {
+      const Cluster& s = sites[kind_of_site[i]];
       cluster.further_sites.push_back(
           {.name = s.accelerator.name + ":" + std::to_string(s.accelerators),
            .accelerator = s.accelerator,

@@ -50,9 +50,6 @@ Verdict verdict(const MemoryRoom& room) {
 }  // namespace
 
 FlopsPerSecond peak_of(const Cluster& cluster, NumberFormat precision) {
-  if (cluster.further_sites.empty()) {
-    return *cluster.accelerator.peak(precision) * static_cast<double>(cluster.accelerators);
-  }
   FlopsPerSecond sum;
   for (std::size_t site = 0; site < site_count(cluster); ++site) {
     sum += *at_site(cluster, site).accelerator.peak(precision) *

@@ -204,7 +204,7 @@ Result<std::vector<SeenFrom>> seen_from_sites(const Cluster& cluster, const Cata
                                               const CollectiveQuestion& question,
                                               std::int64_t ranks) {
   const bool differ = site_count(cluster) > 1;
-  const std::int64_t in_first = differ ? accelerators_of(cluster, 0) : cluster.accelerators;
+  const std::int64_t in_first = accelerators_of(cluster, 0);
   if (ranks > in_first && ranks < cluster.accelerators) {
     return bad_input(std::to_string(ranks) + " ranks fill a part of the sites of " + cluster.name,
                      "ranks",

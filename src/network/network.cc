@@ -46,8 +46,7 @@ class NetworkBuilder {
       const std::vector<FabricLevel>& levels = levels_of(cluster_, s);
       Network::Side side;
       if (s > 0) side.first = net_.sides_.back().first + net_.sides_.back().accelerators;
-      side.accelerators = sites == 1 ? net_.accelerators_
-                                     : static_cast<std::uint32_t>(accelerators_of(cluster_, s));
+      side.accelerators = static_cast<std::uint32_t>(accelerators_of(cluster_, s));
       if (sites > 1) side.name = name_of(cluster_, s);
       side.first_level = static_cast<std::uint32_t>(net_.levels_.size());
       net_.levels_.insert(net_.levels_.end(), levels.begin(), levels.end());

@@ -133,11 +133,13 @@ std::string in_words(const ModelSize& size) {
 }
 
 Subject subject_of(const Scenario& scenario) {
-  const std::string count = std::to_string(scenario.cluster.accelerators);
+  const std::string count = ":" + std::to_string(scenario.cluster.accelerators);
   const std::string& name = scenario.cluster.name;
+  // The name of a sum of sites says how many accelerators each has.
+  const bool counted = name.ends_with(count) || name.find_first_of("+@") != std::string::npos;
   const Architecture* transformer = architecture_of(scenario.model);
   return {.model = scenario.model.name,
-          .cluster = name.ends_with(":" + count) ? name : name + ":" + count,
+          .cluster = counted ? name : name + count,
           .adapters = transformer != nullptr ? transformer->adapters : std::nullopt,
           .size = size_of(scenario.model, scenario.training)};
 }
