@@ -57,8 +57,8 @@ Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation
                                           std::span<const std::size_t> rows);
 
 // What is known of a generation that was not measured, whose accelerators are joined by `link`:
-// `facts`, with the geometric mean over `others` of every quantity that is fitted but the ceiling of
-// LL, which NCCL publishes for each generation (llMaxBws in graph/tuning.cc).
+// `facts`, with the geometric mean over `others` of every quantity that is fitted but the ceiling
+// of LL, which NCCL publishes for each generation (llMaxBws in graph/tuning.cc).
 CollectiveParameters typical_parameters(const CollectiveParameters& facts, LinkKind link,
                                         std::span<const CollectiveParameters> others);
 

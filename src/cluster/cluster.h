@@ -57,8 +57,8 @@ struct Cluster {
   NodeHost host;                           // of each of its servers, as far as it is known
   std::vector<std::string> assumed;        // sentences about defaults that were used
   Provenance provenance;
-  // Where sites differ: those behind the first, in the order of their accelerators. The fields above
-  // are then those of the first site. Empty where all sites are alike.
+  // Where sites differ: those behind the first, in the order of their accelerators. The fields
+  // above are then those of the first site. Empty where all sites are alike.
   std::vector<Site> further_sites{};
   bool operator==(const Cluster&) const = default;
 };

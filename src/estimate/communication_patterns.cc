@@ -13,7 +13,18 @@ namespace {
 constexpr Bytes kProbe{1 << 30};
 constexpr double kUnused = 1e-6;  // a smaller share of a link's time is none
 
+// So that links used alike are recognized.
+double rounded(double share) { return std::round(share * 1e9) / 1e9; }
+
 }  // namespace
+
+void add_beside(CommunicationPattern& pattern, const CommunicationPattern& beside) {
+  const double longer = beside.seconds_per_byte / pattern.seconds_per_byte;
+  for (const ResourceUse& use : beside.links) {
+    const double share = std::min(1.0, use.weight * longer);
+    if (share >= kUnused) pattern.links.push_back({use.resource, rounded(share)});
+  }
+}
 
 Result<std::uint32_t> CommunicationPatterns::find(const PatternKey& key, const Make& make) {
   const auto known = numbers_.find(key);
@@ -26,13 +37,9 @@ Result<std::uint32_t> CommunicationPatterns::find(const PatternKey& key, const M
 }
 
 Result<CommunicationPattern> CommunicationPatterns::of_program(
-    const Program& program, const Levels& seen,
+    const Program& program, const ChangedLevels& seen,
     const std::vector<std::vector<std::uint32_t>>& placements) {
-  Cluster cluster = fabric_;
-  for (std::size_t s = 0; s < site_count(fabric_); ++s) {
-    levels_of(cluster, s) = seen(s, levels_of(fabric_, s));
-  }
-  ORRERY_TRY(const Network network, network_of(cluster));
+  ORRERY_TRY(const Network network, network_of(with_levels(fabric_, seen)));
   ORRERY_TRY(const ProgramRun done, run(program, kProbe, network, placements, Routing::spray));
   CommunicationPattern out;
   out.seconds_per_byte = done.time / Seconds(1) / kProbe.value();
@@ -41,8 +48,7 @@ Result<CommunicationPattern> CommunicationPatterns::of_program(
     const DirectedLink& link = network.links()[l];
     const double share = done.on_links[l] / link.capacity / done.time;
     if (share < kUnused) continue;
-    // Rounded, so that links used alike are recognized.
-    out.links.push_back({l, std::round(share * 1e9) / 1e9});
+    out.links.push_back({l, rounded(share)});
     if (share > most * (1 + 1e-9)) {
       most = share;
       out.busiest = network.levels()[link.level].name;

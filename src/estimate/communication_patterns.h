@@ -40,6 +40,10 @@ struct PatternKey {
   auto operator<=>(const PatternKey&) const = default;
 };
 
+// What other groups do to links of their own while each sends as many bytes as one of the pattern: a
+// link that has not carried them by then is busy all the time.
+void add_beside(CommunicationPattern& pattern, const CommunicationPattern& beside);
+
 class CommunicationPatterns {
  public:
   explicit CommunicationPatterns(const Cluster& fabric) : fabric_(fabric) {}
@@ -48,12 +52,10 @@ class CommunicationPatterns {
   using Make = std::function<Result<CommunicationPattern>()>;
   Result<std::uint32_t> find(const PatternKey& key, const Make& make);
 
-  // Levels of a site as the communication finds them.
-  using Levels =
-      std::function<std::vector<FabricLevel>(std::size_t site, const std::vector<FabricLevel>&)>;
-  // Of a program on some groups. Errors: as network_of and run.
+  // Of a program on some groups, to which the levels of a site are as `seen` has them. Errors: as
+  // network_of and run.
   Result<CommunicationPattern> of_program(
-      const Program& program, const Levels& seen,
+      const Program& program, const ChangedLevels& seen,
       const std::vector<std::vector<std::uint32_t>>& placements);
 
   // Replaces links by resources; gives their number.

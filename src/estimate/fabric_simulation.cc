@@ -147,6 +147,7 @@ class Job {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  using Groups = std::vector<std::vector<std::uint32_t>>;  // accelerators, by rank of the group
 
   [[nodiscard]] const StepCosts& costs() const { return on_.step->costs; }
   // Those of the ranks in a site of the fabric; none where the job has no rank there.
@@ -159,8 +160,7 @@ class Job {
   [[nodiscard]] const RankLayout& layout() const { return *costs().layout; }
   [[nodiscard]] std::size_t site_of(std::uint32_t accelerator) const {
     std::size_t site = 0;
-    std::int64_t end =
-        site_count(fabric_) == 1 ? fabric_.accelerators : accelerators_of(fabric_, 0);
+    std::int64_t end = accelerators_of(fabric_, 0);
     while (accelerator >= end) end += accelerators_of(fabric_, ++site);
     return site;
   }
@@ -228,8 +228,8 @@ class Job {
 
   Result<std::optional<Flowing>> collective_flow(const Communication& c, std::uint32_t device) {
     if (costs().averages_by_bandwidth(c)) {
-      return unsupported("parts of an all-reduce that follow the links are not simulated as flows",
-                         "plan", "write averaging=all, or leave out --network flows");
+      return unsupported("averaging=by-bandwidth is not simulated as flows", "plan",
+                         "write averaging=all");
     }
     const auto of = static_cast<StepGroup>(c.group.value());
     const bool crosses = crosses_sites(of, device);
@@ -263,32 +263,36 @@ class Job {
                             .collective = static_cast<int>(c.collective),
                             .algorithm = static_cast<int>(algorithm),
                             .protocol = static_cast<int>(choice.protocol)};
-    ORRERY_TRY(
-        const std::uint32_t pattern, patterns_.find(key, [&]() -> Result<CommunicationPattern> {
-          const ProgramShape shape = crosses ? shape_across(of) : shape_of(group.shape);
-          auto program = program_of(algorithm, c.collective, shape);
-          if (!program) {
-            program =
-                program_of(c.collective == CollectiveKind::all_to_all  ? ProgramAlgorithm::direct
-                           : c.collective == CollectiveKind::broadcast ? ProgramAlgorithm::chain
-                                                                       : ProgramAlgorithm::ring,
-                           c.collective, shape);
-          }
-          auto placed = placements(of, device);
-          if (!crosses) {
-            std::erase_if(placed,
-                          [&](const auto& ranks) { return site_of(ranks.front()) != site; });
-          }
-          return patterns_.of_program(
-              *program,
-              [&](std::size_t s, const std::vector<FabricLevel>& levels) {
-                const StepCosts* here = costs_in(s);
-                if (here == nullptr) return levels;  // which nothing of this job takes
-                return library_levels(levels, here->cache->context().collectives, c.collective,
-                                      algorithm, choice.protocol, StepLatency::none, path);
-              },
-              placed);
-        }));
+    // Of groups that lie at `where`, in the program of their shape there.
+    const auto pattern_at = [&](std::size_t where, const Groups& groups) {
+      const StepCosts& there = *costs_in(where);
+      const CommunicationPath taken = communication_path(
+          shape_at(there, of), there.cache->context().cluster.levels, parameters_of(there));
+      const ProgramAlgorithm runs = algorithm == ProgramAlgorithm::in_switch && !has_switches(there)
+                                        ? ProgramAlgorithm::ring
+                                        : algorithm;
+      const ProgramShape shape = crosses ? shape_across(of) : shape_of(shape_at(there, of));
+      auto program = program_of(runs, c.collective, shape);
+      if (!program) {
+        program = program_of(c.collective == CollectiveKind::all_to_all  ? ProgramAlgorithm::direct
+                             : c.collective == CollectiveKind::broadcast ? ProgramAlgorithm::chain
+                                                                         : ProgramAlgorithm::ring,
+                             c.collective, shape);
+      }
+      return patterns_.of_program(
+          *program,
+          [&](std::size_t s, const std::vector<FabricLevel>& levels) {
+            const StepCosts* here = costs_in(s);
+            if (here == nullptr) return levels;  // which nothing of this job takes
+            return library_levels(levels, parameters_of(*here), c.collective, runs, choice.protocol,
+                                  StepLatency::none, taken);
+          },
+          groups);
+    };
+    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&] {
+      const Groups groups = placements(of, device);
+      return crosses ? pattern_at(site, groups) : in_each_site(site, groups, pattern_at);
+    }));
     Flowing out;
     out.pattern = pattern;
     out.share = c.times / c.pieces * c.exposed;
@@ -331,36 +335,42 @@ class Job {
                             .group = layout().groups.size() + m.level,
                             .collective = static_cast<int>(step)};
     const FabricLevel& level = context.pairwise[m.level];
-    ORRERY_TRY(const std::uint32_t pattern,
-               patterns_.find(key, [&]() -> Result<CommunicationPattern> {
-                 Program program{.kind = CollectiveKind::broadcast, .ranks = 2};
-                 program.rounds.push_back({.sends = {{.from = 0, .to = 1}}});
-                 std::vector<std::vector<std::uint32_t>> pairs;
-                 for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
-                   if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
-                   const std::int64_t to = (stage_of(r) + step) % span.size;
-                   const std::int64_t peer = r + (to - stage_of(r)) * span.stride;
-                   pairs.push_back({on_.accelerators[static_cast<std::size_t>(r)],
-                                    on_.accelerators[static_cast<std::size_t>(peer)]});
-                 }
-                 std::erase_if(pairs, [&](const auto& pair) {
-                   return site_of(pair.front()) != site && site_of(pair.back()) != site;
-                 });
-                 return patterns_.of_program(
-                     program,
-                     [&](std::size_t s, std::vector<FabricLevel> silent) {
-                       const StepCosts* here = costs_in(s);
-                       for (FabricLevel& l : silent) {
-                         l.latency = Seconds(0);
-                         if (l.name != level.name || here == nullptr) continue;
-                         const auto& seen = here->cache->context().pairwise;
-                         const auto own = std::ranges::find(seen, l.name, &FabricLevel::name);
-                         if (own != seen.end()) l.efficiency = own->efficiency;
-                       }
-                       return silent;
-                     },
-                     pairs);
-               }));
+    Program program{.kind = CollectiveKind::broadcast, .ranks = 2};
+    program.rounds.push_back({.sends = {{.from = 0, .to = 1}}});
+    // Of pairs that meet at a level of `where`.
+    const auto pattern_at = [&](std::size_t where, const Groups& pairs) {
+      const StepCosts& there = *costs_in(where);
+      const std::string& met =
+          where == site ? level.name
+                        : there.cache->context()
+                              .pairwise[there.layout->boundary_level[step == 1 ? next : before]]
+                              .name;
+      return patterns_.of_program(
+          program,
+          [&](std::size_t s, std::vector<FabricLevel> silent) {
+            const StepCosts* here = costs_in(s);
+            for (FabricLevel& l : silent) {
+              l.latency = Seconds(0);
+              if (l.name != met || here == nullptr) continue;
+              const auto& seen = here->cache->context().pairwise;
+              const auto own = std::ranges::find(seen, l.name, &FabricLevel::name);
+              if (own != seen.end()) l.efficiency = own->efficiency;
+            }
+            return silent;
+          },
+          pairs);
+    };
+    ORRERY_TRY(const std::uint32_t pattern, patterns_.find(key, [&] {
+      Groups pairs;
+      for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
+        if (stage_of(r) != static_cast<std::int64_t>(device)) continue;
+        const std::int64_t to = (stage_of(r) + step) % span.size;
+        const std::int64_t peer = r + (to - stage_of(r)) * span.stride;
+        pairs.push_back({on_.accelerators[static_cast<std::size_t>(r)],
+                         on_.accelerators[static_cast<std::size_t>(peer)]});
+      }
+      return lie_in_sites(pairs) ? in_each_site(site, pairs, pattern_at) : pattern_at(site, pairs);
+    }));
     Flowing out;
     out.pattern = pattern;
     out.axis = axis("pipeline", "message");
@@ -398,8 +408,7 @@ class Job {
   // Whether nodes of all sites hold as many of a group, and join them by a switch.
   [[nodiscard]] bool has_alike_nodes(StepGroup group) const {
     for (const StepCosts& site : costs().sites) {
-      const auto& topology = site.cache->context().cluster.levels.front().topology;
-      if (topology && topology->wiring != LevelWiring::switched) return false;
+      if (!has_switches(site)) return false;
       if (shape_at(site, group).members.front() !=
           shape_at(costs().sites.front(), group).members.front()) {
         return false;
@@ -407,22 +416,48 @@ class Job {
     }
     return true;
   }
+  [[nodiscard]] static const CollectiveParameters& parameters_of(const StepCosts& priced) {
+    return priced.cache->context().collectives;
+  }
+  [[nodiscard]] static bool has_switches(const StepCosts& site) {
+    const auto& topology = site.cache->context().cluster.levels.front().topology;
+    return !topology || topology->wiring == LevelWiring::switched;
+  }
+  // Whether no group has members in several sites.
+  [[nodiscard]] bool lie_in_sites(const Groups& groups) const {
+    return std::ranges::all_of(groups, [&](const auto& ranks) {
+      const auto [least, greatest] = std::ranges::minmax(ranks);
+      return site_of(least) == site_of(greatest);
+    });
+  }
+  // Groups inside sites take as long as those of `site`, for which the others wait; meanwhile those of
+  // every other site send as many bytes over their own links.
+  template <class PatternAt>
+  Result<CommunicationPattern> in_each_site(std::size_t site, const Groups& groups,
+                                            const PatternAt& pattern_at) const {
+    std::map<std::size_t, Groups> of_site;
+    for (const auto& ranks : groups) of_site[site_of(ranks.front())].push_back(ranks);
+    ORRERY_TRY(CommunicationPattern out, pattern_at(site, of_site[site]));
+    for (const auto& [other, inside] : of_site) {
+      if (other == site) continue;
+      ORRERY_TRY(const CommunicationPattern beside, pattern_at(other, inside));
+      add_beside(out, beside);
+    }
+    return out;
+  }
   // Whether a group of the device's ranks has members in several sites.
   bool crosses_sites(StepGroup group, std::uint32_t device) {
     if (sites_.size() == 1) return false;
     const auto [known, unknown] = crosses_.try_emplace({group, device}, false);
     if (unknown) {
-      known->second = std::ranges::any_of(placements(group, device), [&](const auto& ranks) {
-        const auto [least, greatest] = std::ranges::minmax(ranks);
-        return site_of(least) != site_of(greatest);
-      });
+      known->second = !lie_in_sites(placements(group, device));
     }
     return known->second;
   }
 
   // The groups that ranks of the device are in, each once.
-  std::vector<std::vector<std::uint32_t>> placements(StepGroup group, std::uint32_t device) const {
-    std::vector<std::vector<std::uint32_t>> out;
+  Groups placements(StepGroup group, std::uint32_t device) const {
+    Groups out;
     std::vector<std::uint8_t> seen(on_.accelerators.size());
     for (std::int64_t r = 0; r < std::ssize(on_.accelerators); ++r) {
       if (seen[static_cast<std::size_t>(r)] != 0) continue;
@@ -543,16 +578,20 @@ Result<std::vector<StepFlows>> simulate_on_fabric(const Cluster& fabric,
 }
 
 Result<StepFlows> step_flows(const PredictedStep& step) {
-  Cluster cluster = step.cluster();
-  for (std::size_t s = 0; s < site_count(cluster); ++s) {
+  const Cluster cluster = with_levels(step.cluster(), [&](std::size_t s, const auto&) {
     const StepCosts& seen = step.costs.sites.empty() ? step.costs : step.costs.sites[s];
-    levels_of(cluster, s) = seen.cache->context().cluster.levels;
-  }
+    return seen.cache->context().cluster.levels;
+  });
   StepOnFabric on{&step,
                   std::vector<std::uint32_t>(static_cast<std::size_t>(cluster.accelerators))};
   std::iota(on.accelerators.begin(), on.accelerators.end(), 0U);
-  ORRERY_TRY(std::vector<StepFlows> out, simulate_on_fabric(cluster, std::span(&on, 1), 1));
-  return std::move(out.front());
+  auto out = simulate_on_fabric(cluster, std::span(&on, 1), 1);
+  if (!out) {
+    Error error = std::move(out).error();
+    if (error.code == ErrorCode::unsupported) error.hint += ", or leave out --network flows";
+    return fail(std::move(error));
+  }
+  return std::move(out->front());
 }
 
 }  // namespace orrery

@@ -230,7 +230,7 @@ TEST(SharedFabric, PredictsAJobOnTheSiteThatItLiesIn) {
 TEST(SharedFabric, PredictsAJobOverSitesOnItsPartOfEach) {
   const DescribedJobs described = jobs_of(kDiffering, job("a", "first: 32"));
   const Cluster& part = described.jobs[0].scenario.cluster;
-  EXPECT_EQ(part.name, "h100-sxm:32+a100-80gb-sxm:32");
+  EXPECT_EQ(part.name, "h100-sxm:32+a100-80gb-sxm:32@metro-pair");
   ASSERT_EQ(site_count(part), 2U);
   EXPECT_EQ(accelerators_of(part, 0), 32);
   EXPECT_EQ(accelerators_of(part, 1), 32);
@@ -248,9 +248,9 @@ TEST(SharedFabric, OfJobsInDifferentSitesIsNotSlowed) {
   EXPECT_LT(answer.jobs[0].alone, answer.jobs[1].alone);  // H100 and A100
 }
 
-// Of two jobs with nodes in both sites and one inside the second, the link slows the two alone. Each
-// gathers its parameters twice and reduces its gradients once, of which at least half crosses, in
-// bf16: that much of both jobs passes the link in a step.
+// Of two jobs with nodes in both sites and one inside the second, the link slows the two alone.
+// Each gathers its parameters twice and reduces its gradients once, of which at least half crosses,
+// in bf16: that much of both jobs passes the link in a step.
 TEST(SharedFabric, OfJobsOverTheLinkBetweenSitesThatDifferSharesTheLink) {
   const SharedFabric answer =
       shared_of(jobs_of("h100-sxm:64+a100-80gb-sxm:128@metro-pair",
@@ -269,6 +269,30 @@ TEST(SharedFabric, OfJobsOverTheLinkBetweenSitesThatDifferSharesTheLink) {
   const BytesPerSecond link = *load_link(catalog(), "metro-pair")->bandwidth;
   const Bytes least = Bytes(8.03e9 * 2) * (2.0 * 3 / 2);
   EXPECT_GE(a.shared, least / link);
+}
+
+// Groups that stay in a site load the network of every site in which a job has some: a job over both
+// sites slows the one that lies in the pods of the faster site.
+TEST(SharedFabric, OfAJobInsideBothSitesLoadsTheNetworksOfBoth) {
+  const Cluster pods = *parse_cluster(
+      std::string(ORRERY_SOURCE_DIR) + "/examples/oversubscribed-pods.yaml:128", catalog());
+  Cluster fabric = *parse_cluster("h100-sxm:128+a100-80gb-sxm:128@metro-pair", catalog());
+  const FabricLevel link = fabric.levels.back();
+  fabric.levels = pods.levels;
+  fabric.levels.push_back(link);
+  const std::string file = testing::TempDir() + "pods-and-a100.yaml";
+  std::ofstream(file) << to_yaml(Codec<Cluster>::write(fabric));
+  const auto placed = [](const std::string& name, const std::string& place) {
+    return "{name: " + name +
+           ", model: llama-3.1-8b, training: {sequence_length: 32768, global_batch: 32}, plan: "
+           "{tp: 8, cp: 8, micro_batch: 1}, " +
+           place + "}";
+  };
+  const SharedFabric answer =
+      shared_of(jobs_of(file, placed("a", "accelerators: 128, first: 0, every: 2") + "," +
+                                  placed("b", "accelerators: 64, first: 8, every: 2")));
+  EXPECT_GT(answer.jobs[1].slow_down(), 1.01);
+  EXPECT_LT(answer.jobs[1].slow_down(), 1.3);
 }
 
 // Two sites as one cluster and told apart, with jobs in one of them and over both.
@@ -300,7 +324,7 @@ TEST(SharedFabric, RefusesWhatIsNotAListOfJobs) {
       {"{fabric: 'h100-sxm:64'}", "no list of jobs on a fabric"},
       {jobs_on("h100-sxm:64", ""), "0 jobs"},
       {jobs_on("h100-sxm:48+gb200:64@metro-pair", job("a", "first: 40, every: 7")),
-       "job 'a' finds 16 of its 64 accelerators before the end of h100-sxm:48+gb200:64@metro-pair"},
+       "job 'a' needs 64 accelerators, but only 16 are left from `first` on"},
       {jobs_on("h100-sxm:64",
                "{name: a, model: llama-3.1-8b, accelerators: 8, cluster: 'h100-sxm:8'}"),
        "job 'a' has a cluster of its own"},
@@ -311,13 +335,13 @@ TEST(SharedFabric, RefusesWhatIsNotAListOfJobs) {
       {jobs_on("h100-sxm:64", job("a", "first: 64")),
        "job 'a' does not lie on the 64 accelerators of h100-sxm:64"},
       {jobs_on("h100-sxm:64", job("a", "first: 8")),
-       "job 'a' finds 56 of its 64 accelerators before the end of h100-sxm:64"},
+       "job 'a' needs 64 accelerators, but only 56 are left from `first` on"},
       {jobs_on("h100-sxm:128", job("a", "first: 4")), "job 'a' begins inside a node"},
       {jobs_on("h100-sxm:128", job("a", "first: 0") + "," + job("a", "first: 64")),
        "two jobs are called 'a'"},
       {jobs_on("h100-sxm:128", job("a", "first: 0") + "," + job("b", "first: 56")),
        "jobs 'a' and 'b' both have accelerator 56"},
-      {jobs_on("h100-sxm:64", job("a", "frist: 0")), "unknown field 'frist'"},
+      {jobs_on("h100-sxm:64", job("a", "frist: 0")), "unknown field 'frist' in job"},
   };
   for (const auto& [text, message] : cases) {
     const auto answer = shared(text);

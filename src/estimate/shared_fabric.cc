@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "estimate/spec.h"
+#include "outcome/nearest_name.h"
 
 namespace orrery {
 
@@ -29,8 +30,7 @@ std::vector<std::uint32_t> nodes_of(const Cluster& fabric) {
   std::vector<std::uint32_t> out;
   std::int64_t a = 0;
   for (std::size_t s = 0; s < site_count(fabric); ++s) {
-    const std::int64_t end =
-        site_count(fabric) == 1 ? fabric.accelerators : a + accelerators_of(fabric, s);
+    const std::int64_t end = a + accelerators_of(fabric, s);
     const std::int64_t node = at_site(fabric, s).accelerators_per_node;
     for (; a < end; a += node) {
       out.push_back(static_cast<std::uint32_t>(a));
@@ -52,9 +52,10 @@ Result<std::vector<std::uint32_t>> accelerators_of(const JobPlacement& p, const 
   const auto next =
       static_cast<std::size_t>(std::ranges::upper_bound(nodes, p.first) - nodes.begin());
   if (nodes[next - 1] != p.first) {
-    return bad_input("job '" + p.name + "' begins inside a node", "",
-                     "a node begins at `first: " + std::to_string(nodes[next - 1]) +
-                         "`, the next at " + std::to_string(nodes[next]));
+    return bad_input(
+        "job '" + p.name + "' begins inside a node", "",
+        "a node begins at `first: " + std::to_string(nodes[next - 1]) + "`" +
+            (next + 1 < nodes.size() ? ", the next at " + std::to_string(nodes[next]) : ""));
   }
   const auto wanted = static_cast<std::size_t>(p.accelerators);
   std::vector<std::uint32_t> out;
@@ -65,8 +66,9 @@ Result<std::vector<std::uint32_t>> accelerators_of(const JobPlacement& p, const 
     }
   }
   if (out.size() < wanted) {
-    return bad_input("job '" + p.name + "' finds " + std::to_string(out.size()) + " of its " +
-                         std::to_string(wanted) + " accelerators before the end of " + fabric.name,
+    return bad_input("job '" + p.name + "' needs " + std::to_string(wanted) +
+                         " accelerators, but only " + std::to_string(out.size()) +
+                         " are left from `first` on",
                      "", "fewer accelerators, or a smaller `first` or `every`");
   }
   return out;
@@ -77,12 +79,18 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
                                    const Catalog& catalog) {
   static constexpr std::array<std::string_view, 4> kPlacement = {"name", "accelerators", "first",
                                                                  "every"};
+  static const std::vector<std::string> kKnown = {
+      "name", "accelerators", "first",    "every",    "model",    "training",
+      "plan", "software",     "adapters", "workload", "forecast", "image"};
   if (item.kind() != Value::Kind::map) {
     return refused(document, item, "a job that is no map", "name, model, accelerators, plan, ...");
   }
   Value placement = Value::map();
   Value spec = Value::map();
   for (const auto& [key, value] : item.members()) {
+    if (key != "cluster" && std::ranges::find(kKnown, key) == kKnown.end()) {
+      return refused(document, value, "unknown field '" + key + "' in job", name_hint(key, kKnown));
+    }
     const bool places = std::ranges::find(kPlacement, key) != kPlacement.end();
     (places ? placement : spec).append_member(key, value);
   }
@@ -101,7 +109,8 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
   ORRERY_TRY(out.accelerators, at(where, accelerators_of(out.placement, fabric, nodes)));
   ORRERY_TRY(const Cluster part, at(where, part_of(fabric, out.accelerators)));
   spec.append_member("cluster", Codec<Cluster>::write(part));
-  ORRERY_TRY(Spec read_of, at(where, read_spec(Document{document.name, spec}, "", catalog)));
+  ORRERY_TRY(Spec read_of, at("job '" + out.placement.name + "'",
+                              read_spec(Document{document.name, spec}, "", catalog)));
   complete_zero(read_of);
   out.scenario = std::move(read_of.scenario);
   return out;
@@ -167,10 +176,9 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
 
 Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalog) {
   ORRERY_TRY(const CostContext context, cost_context(described.fabric, catalog));
-  Cluster fabric = context.cluster;
-  for (std::size_t s = 1; s < site_count(fabric); ++s) {
-    levels_of(fabric, s) = context.further_sites[s - 1].cluster.levels;
-  }
+  const Cluster fabric = with_levels(context.cluster, [&](std::size_t s, const auto& first) {
+    return s == 0 ? first : context.further_sites[s - 1].cluster.levels;
+  });
   std::vector<PredictedStep> steps;
   for (DescribedJob& job : described.jobs) {
     ORRERY_TRY(PredictedStep step,

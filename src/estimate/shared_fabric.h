@@ -6,11 +6,11 @@
 //     - {name: a, model: llama-3.1-8b, plan: {tp: 2}, accelerators: 256}
 //     - {name: b, model: llama-3.1-8b, plan: {tp: 2}, accelerators: 256, first: 256, every: 2}
 //
-// A job is a specification (estimate/spec.h) without a cluster, and where it lies: its nodes are every
-// `every`-th one from accelerator `first` on, in one site or several. Its step is predicted on its
-// part of the fabric (part_of, cluster/cluster.h), so that where sites differ each has its own prices;
-// its communications are then flows between the accelerators it has (fabric_simulation.h). All jobs
-// repeat their steps from the same moment until every one has done kSharedSteps.
+// A job is a specification (estimate/spec.h) without a cluster, and where it lies: its nodes are
+// every `every`-th one from accelerator `first` on, in one site or several. Its step is predicted on
+// its part of the fabric (part_of, cluster/cluster.h), so that where sites differ each has its own
+// prices; its communications are then flows between the accelerators it has (fabric_simulation.h).
+// All jobs repeat their steps from the same moment until every one has done kSharedSteps.
 //
 //   slow-down = mean time of its steps beside the others / the same alone
 //
