@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "network/network.h"
@@ -54,30 +55,37 @@ Result<CommunicationPattern> CommunicationPatterns::of_program(
       out.busiest = network.levels()[link.level].name;
     }
   }
-  links_ = network.links().size();
+  if (level_of_link_.empty()) {
+    for (const DirectedLink& link : network.links()) {
+      level_of_link_.push_back(network.levels()[link.level].name);
+    }
+  }
   return out;
 }
 
 std::size_t CommunicationPatterns::fold() {
-  std::vector<std::vector<std::pair<std::uint32_t, double>>> users(links_);
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> users(level_of_link_.size());
   for (std::uint32_t p = 0; p < patterns_.size(); ++p) {
     for (const ResourceUse& use : patterns_[p].links) {
       users[use.resource].emplace_back(p, use.weight);
     }
     patterns_[p].links.clear();
   }
-  std::ranges::sort(users);
-  const auto repeated = std::ranges::unique(users);
-  users.erase(repeated.begin(), repeated.end());
-  std::uint32_t resources = 0;
-  for (const auto& link : users) {
-    if (link.empty()) continue;
-    for (const auto& [pattern, share] : link) {
-      patterns_[pattern].links.push_back({resources, share});
+  std::vector<std::uint32_t> links(users.size());
+  std::iota(links.begin(), links.end(), 0U);
+  const auto users_of = [&](std::uint32_t link) -> const auto& { return users[link]; };
+  std::ranges::stable_sort(links, {}, users_of);
+  const auto repeated = std::ranges::unique(links, {}, users_of);
+  links.erase(repeated.begin(), repeated.end());
+  for (const std::uint32_t link : links) {
+    if (users[link].empty()) continue;
+    const auto resource = static_cast<std::uint32_t>(first_link_.size());
+    for (const auto& [pattern, share] : users[link]) {
+      patterns_[pattern].links.push_back({resource, share});
     }
-    ++resources;
+    first_link_.push_back(link);
   }
-  return resources;
+  return first_link_.size();
 }
 
 }  // namespace orrery

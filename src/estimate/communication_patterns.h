@@ -61,13 +61,19 @@ class CommunicationPatterns {
   // Replaces links by resources; gives their number.
   std::size_t fold();
 
+  // Of a resource, after fold(): the first of its links.
+  [[nodiscard]] const std::string& level_of(std::size_t resource) const {
+    return level_of_link_[first_link_[resource]];
+  }
+
   [[nodiscard]] const CommunicationPattern& operator[](std::uint32_t number) const {
     return patterns_[number];
   }
 
  private:
   const Cluster& fabric_;
-  std::size_t links_ = 0;
+  std::vector<std::string> level_of_link_;
+  std::vector<std::uint32_t> first_link_;  // of every resource
   std::vector<CommunicationPattern> patterns_;
   std::map<PatternKey, std::uint32_t> numbers_;
 };

@@ -140,6 +140,14 @@ class Job {
     out.time = steps_ == 1 ? window_ : total_ / static_cast<double>(steps_);
     out.steps = steps_;
     out.resources = static_cast<std::int64_t>(resources);
+    for (std::size_t r = 0; r < resources; ++r) out.used.push_back({patterns_.level_of(r), 0});
+    for (std::uint32_t n = 0; n < graph().size(); ++n) {
+      const NodeFlows* f = flows(n);
+      if (f == nullptr) continue;
+      for (const ResourceUse& use : f->uses) {
+        out.used[use.resource].busy += use.weight * f->alone_ps * 1e-12 / out.time.value();
+      }
+    }
     out.axes = std::move(axes_);
     std::erase_if(out.axes, [](const AxisFlows& a) { return a.times == 0; });
     return out;
@@ -181,9 +189,9 @@ class Job {
     for (std::size_t a = 0; a < axes_.size(); ++a) {
       if (axes_[a].axis == label && axes_[a].collective == collective) return a;
     }
-    axes_.emplace_back();
-    axes_.back().axis = label;
-    axes_.back().collective = collective;
+    AxisFlows& added = axes_.emplace_back();
+    added.axis = label;
+    added.collective = collective;
     return axes_.size() - 1;
   }
 
@@ -407,14 +415,10 @@ class Job {
   }
   // Whether nodes of all sites hold as many of a group, and join them by a switch.
   [[nodiscard]] bool has_alike_nodes(StepGroup group) const {
-    for (const StepCosts& site : costs().sites) {
-      if (!has_switches(site)) return false;
-      if (shape_at(site, group).members.front() !=
-          shape_at(costs().sites.front(), group).members.front()) {
-        return false;
-      }
-    }
-    return true;
+    const int of_first = shape_at(costs().sites.front(), group).members.front();
+    return std::ranges::all_of(costs().sites, [&](const StepCosts& site) {
+      return has_switches(site) && shape_at(site, group).members.front() == of_first;
+    });
   }
   [[nodiscard]] static const CollectiveParameters& parameters_of(const StepCosts& priced) {
     return priced.cache->context().collectives;
@@ -430,8 +434,8 @@ class Job {
       return site_of(least) == site_of(greatest);
     });
   }
-  // Groups inside sites take as long as those of `site`, for which the others wait; meanwhile those of
-  // every other site send as many bytes over their own links.
+  // Groups inside sites take as long as those of `site`, for which the others wait; meanwhile
+  // those of every other site send as many bytes over their own links.
   template <class PatternAt>
   Result<CommunicationPattern> in_each_site(std::size_t site, const Groups& groups,
                                             const PatternAt& pattern_at) const {
@@ -449,9 +453,7 @@ class Job {
   bool crosses_sites(StepGroup group, std::uint32_t device) {
     if (sites_.size() == 1) return false;
     const auto [known, unknown] = crosses_.try_emplace({group, device}, false);
-    if (unknown) {
-      known->second = !lie_in_sites(placements(group, device));
-    }
+    if (unknown) known->second = !lie_in_sites(placements(group, device));
     return known->second;
   }
 
@@ -586,12 +588,10 @@ Result<StepFlows> step_flows(const PredictedStep& step) {
                   std::vector<std::uint32_t>(static_cast<std::size_t>(cluster.accelerators))};
   std::iota(on.accelerators.begin(), on.accelerators.end(), 0U);
   auto out = simulate_on_fabric(cluster, std::span(&on, 1), 1);
-  if (!out) {
-    Error error = std::move(out).error();
-    if (error.code == ErrorCode::unsupported) error.hint += ", or leave out --network flows";
-    return fail(std::move(error));
-  }
-  return std::move(out->front());
+  if (out) return std::move(out->front());
+  Error error = std::move(out).error();
+  if (error.code == ErrorCode::unsupported) error.hint += ", or leave out --network flows";
+  return fail(std::move(error));
 }
 
 }  // namespace orrery

@@ -57,11 +57,18 @@ struct AxisFlows {
   std::string busiest;  // level whose links such a communication fills most
 };
 
+// Links that are used alike.
+struct UsedLinks {
+  std::string level;  // where they are on several, the innermost
+  double busy = 0;    // share of the time of the step, alone
+};
+
 struct StepFlows {
   Seconds closed;               // the step by closed forms
   Seconds time;                 // the step by flows: the mean of those simulated
   std::int64_t steps = 0;       // that were simulated
   std::int64_t resources = 0;   // links that are used differently
+  std::vector<UsedLinks> used;  // by resource; those of other jobs have a share of 0
   std::vector<AxisFlows> axes;  // in the order of the groups; of the first step
 };
 

@@ -192,6 +192,7 @@ TEST(SharedFabric, JobsThatShareASpineSlowEachOther) {
   EXPECT_EQ(answer->pairs[0].a, "a");
   EXPECT_EQ(answer->pairs[0].b, "b");
   EXPECT_EQ(answer->pairs[0].level, "spine");
+  EXPECT_EQ(answer->pairs[1].level, "");  // no link that both use
   EXPECT_NEAR(answer->pairs[1].slow_a, 1, 1e-9);
 }
 

@@ -116,17 +116,16 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
   return out;
 }
 
-// The level whose use by the flows of both grew most in time.
+// That of the busiest links among those that flows of both use; empty: none.
 std::string shared_level(const std::vector<StepFlows>& both) {
   std::string level;
   double most = 0;
-  for (const StepFlows& flows : both) {
-    for (const AxisFlows& axis : flows.axes) {
-      const double grown = (axis.shared - axis.alone).value();
-      if (grown > most) {
-        most = grown;
-        level = axis.busiest;
-      }
+  for (std::size_t r = 0; r < both[0].used.size(); ++r) {
+    const double a = both[0].used[r].busy;
+    const double b = both[1].used[r].busy;
+    if (a > 0 && b > 0 && a + b > most * (1 + 1e-9)) {
+      most = a + b;
+      level = both[0].used[r].level;
     }
   }
   return level;
