@@ -271,13 +271,33 @@ TEST(ShortcutTurns, ReadingTheAttentionBeforeNeedsADenseLayer) {
   a.moe->shortcut_source = ShortcutSource::attention;
   EXPECT_EQ(build_model(a).error().text(),
             "model 'deepseek-v2-lite' cannot be built: moe.shortcut_source attention needs "
-            "layer_interval above 1: tokens travel beside the feed-forward part of a dense layer "
-            "before; with experts in every layer write shortcut_source layer");
+            "layer_interval above 1: a dense layer before must hide the exchange; with experts in "
+            "every layer write shortcut_source layer");
   a.residual = Residual::standard;
   a.moe->layer_interval = 2;
   EXPECT_EQ(build_model(a).error().text(),
             "model 'deepseek-v2-lite' cannot be built: moe.shortcut_source attention needs "
             "residual shortcut");
+}
+
+// Both layers of a pair have the mixer of the first.
+TEST(ShortcutTurns, ReadingTheInputNeedsTheSameAttentionInAPair) {
+  Architecture a = *read_architecture(*Catalog::built_in().find("models", "mixtral-8x7b"));
+  a.num_layers = 4;
+  a.residual = Residual::shortcut;
+  a.moe->num_shared_experts = 1;
+  a.moe->shared_ffn = a.moe->expert_ffn;
+  a.moe->layer_interval = 2;
+  a.moe->shortcut_source = ShortcutSource::input;
+  a.sliding_window = 1024;
+  EXPECT_TRUE(build_model(a));
+  a.global_attention_every = 2;
+  EXPECT_EQ(build_model(a).error().text(),
+            "model 'mixtral-8x7b' cannot be built: moe.shortcut_source input needs the same "
+            "attention in both layers of a pair: leave out global_attention_every");
+  // Each layer has its own where experts read what attention has made.
+  a.moe->shortcut_source = ShortcutSource::attention;
+  EXPECT_TRUE(build_model(a));
 }
 
 TEST(ShortcutTurns, NeedASharedExpert) {

@@ -143,8 +143,8 @@ struct StepCosts {
   [[nodiscard]] bool widens_gradients() const;
   [[nodiscard]] double widening_bytes() const;
 
-  // The plan that `cache` and `kept` are prices of: where replicas lie on sites that differ, as those of
-  // the slowest run it.
+  // The plan that `cache` and `kept` are prices of: where replicas lie on sites that differ, as those
+  // of the slowest run it.
   [[nodiscard]] const Plan& priced_plan() const;
   [[nodiscard]] const StepCosts& at(const VirtualStage& stage) const {
     return device_site.empty() ? *this : sites[stage.site];
@@ -158,10 +158,12 @@ struct StepCosts {
   [[nodiscard]] bool averages_by_bandwidth(const Communication& communication) const;
   // The prices of the site where the communication takes longest.
   [[nodiscard]] const StepCosts& slowest_at(const Communication& communication) const;
-  // What these take; communication across sites that differ, as at the slowest of them, or shared by
-  // their bandwidth.
+  // What these take; communication across sites that differ, as at the slowest of them, or shared
+  // by their bandwidth.
   [[nodiscard]] Seconds price(const Communication& communication) const;
-  [[nodiscard]] Picoseconds price(const OperationParts& parts) const;
+  [[nodiscard]] Picoseconds price(const OperationParts& parts) const { return price(parts, *this); }
+  // The same, where a rank of `site` computes what is not communication.
+  [[nodiscard]] Picoseconds price(const OperationParts& parts, const StepCosts& site) const;
   // Memory of an accelerator of the device; of replicas on sites that differ, of those with the least
   // room left.
   [[nodiscard]] Bytes memory_capacity(int device) const;

@@ -133,24 +133,35 @@ std::vector<std::string> state_division_problems(const Model& model, const Clust
 
 std::vector<std::string> averaging_problems(const Cluster& cluster, const Plan& plan) {
   if (plan.averaging != Averaging::by_bandwidth) return {};
-  if (cluster.further_sites.empty() || outermost_axis(plan) != MeshAxis::dp) {
+  if (cluster.further_sites.empty()) {
+    return {"averaging=by-bandwidth needs sites that differ; with equal links write averaging=all"};
+  }
+  if (outermost_axis(plan) != MeshAxis::dp) {
     return {
-        "averaging=by-bandwidth needs sites that differ, and dp outermost in the placement: among "
-        "equal links equal parts are the fastest, which is averaging=all"};
+        fmt::format("averaging=by-bandwidth needs dp outermost in the placement; this has {} there",
+                    to_text(outermost_axis(plan)))};
   }
   const bool copies = plan.shard_group > 0 && plan.shard_group < plan.dp * plan.cp;
   if (plan.gradient_code != GradientCode::none || (plan.zero > 0 && !copies)) {
     return {
-        "averaging=by-bandwidth divides all-reduces between sites, of which this plan has none: "
-        "write zero=0 or shard_group, the ranks of one copy, without gradient_code"};
+        "averaging=by-bandwidth needs an all-reduce between sites: write zero=0 or shard_group, "
+        "and leave out gradient_code"};
   }
-  for (std::size_t site = 0; copies && site < site_count(cluster); ++site) {
+  for (std::size_t site = 0; site < site_count(cluster); ++site) {
     const std::int64_t ranks = replicas_of(plan, cluster, site) * plan.cp;
-    if (ranks % plan.shard_group == 0) continue;
-    return {
-        fmt::format("averaging=by-bandwidth needs whole copies in each site: shard_group {} does "
-                    "not divide the {} replicas (dp x cp) of site {}",
-                    plan.shard_group, ranks, name_of(cluster, site))};
+    if (copies && ranks % plan.shard_group != 0) {
+      return {
+          fmt::format("averaging=by-bandwidth needs whole copies in each site: shard_group {} does "
+                      "not divide the {} replicas (dp x cp) of site {}",
+                      plan.shard_group, ranks, name_of(cluster, site))};
+    }
+    // Members that share a link reduce inside their site (lower/averaging_by_bandwidth.h).
+    const std::int64_t members = copies ? ranks / plan.shard_group : ranks;
+    if (members == 1) continue;
+    return {fmt::format(
+        "averaging=by-bandwidth divides all-reduces among sites with one member each; site {} has "
+        "{}, which reduce among themselves first: write averaging=all",
+        name_of(cluster, site), members)};
   }
   return {};
 }

@@ -211,10 +211,21 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
     const std::string source =
         "moe.shortcut_source " + std::string(to_text(a.moe->shortcut_source));
     p.require(a.residual == Residual::shortcut, source + " needs residual shortcut");
-    p.require(a.moe->layer_interval > 1,
+    p.require(
+        a.moe->layer_interval > 1,
+        source +
+            " needs layer_interval above 1: a dense layer before must hide the exchange; with "
+            "experts in every layer write shortcut_source layer");
+    // Both layers of a pair are computed in the place of the first (transformer.cc).
+    bool alike = true;
+    for (std::int64_t layer = 1; layer < a.num_layers; ++layer) {
+      const bool pair = feed_forward_of(a, layer) == FeedForwardPart::experts;
+      alike = alike && (!pair || mixer_of(a, layer) == mixer_of(a, layer - 1));
+    }
+    p.require(a.moe->shortcut_source != ShortcutSource::input || alike,
               source +
-                  " needs layer_interval above 1: tokens travel beside the feed-forward part of a "
-                  "dense layer before; with experts in every layer write shortcut_source layer");
+                  " needs the same attention in both layers of a pair: leave out "
+                  "global_attention_every");
   }
   p.require(!a.parallel_block ||
                 (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),

@@ -49,8 +49,8 @@ std::int64_t tensor_parts(const Architecture& a) {
 
 // A layer of the decoder. Experts that read what attention of the layer before has made begin
 // before its feed-forward part, which therefore is the begin of their layer. Experts that read its
-// input begin before all of it: both layers are then computed in the place of the first, and nothing
-// is left for that of the second.
+// input begin before all of it: both layers, whose mixers are the same, are then computed in the
+// place of the first, and nothing is left for that of the second.
 LayerKind decoder_layer(const Architecture& a, std::int64_t i) {
   const ShortcutSource source = a.moe ? a.moe->shortcut_source : ShortcutSource::layer;
   const auto has_experts = [&](std::int64_t layer) {
