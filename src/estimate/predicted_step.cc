@@ -21,11 +21,12 @@ CostContext with_kernel_times(CostContext context, const Scenario& scenario) {
   return context;
 }
 
-// 2^53 of these are 53 days, which still are whole picoseconds of 64 bits.
+// 2^53 ticks of 512 ps are 53 days; 2^62 ps still fit integers of 64 bits.
 constexpr Picoseconds kLongestTick{512};
+constexpr Picoseconds kLongestStep{kLongestExact.count() * kLongestTick.count()};
 
 Picoseconds longest_exact(const CostContext& context) {
-  return Picoseconds(kLongestStep.count() * context.tick.count());
+  return Picoseconds(kLongestExact.count() * context.tick.count());
 }
 
 // Priced again with the shortest tick in which so long a step is exact.
@@ -117,11 +118,12 @@ Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing)
   return out;
 }
 
-Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan) {
+Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan,
+                              LongStep longer) {
   PredictedStep out;
   if (plan.recompute == Recompute::optimal) {
     const OptimalRecompute chosen = optimal_recompute(priced->cache, plan);
-    ORRERY_TRY(out, predict(std::move(priced), chosen.plan));
+    ORRERY_TRY(out, predict(std::move(priced), chosen.plan, longer));
     out.defaults.push_back(in_words(chosen));
     return out;
   }
@@ -130,7 +132,14 @@ Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan
   ORRERY_TRY(out.folded, simulated(out.costs, Folding::folded));
   const Picoseconds makespan = out.folded.timeline.makespan;
   if (makespan <= longest_exact(out.priced->cache.context())) return out;
-  if (makespan.count() > kLongestStep.count() * kLongestTick.count()) {
+  if (longer == LongStep::refused) {
+    return unsupported(
+        fmt::format("the step takes {}; with ticks of {} ps times above {} are not "
+                    "exact",
+                    to_text(makespan.seconds()), out.priced->cache.context().tick.count(),
+                    to_text(longest_exact(out.priced->cache.context()).seconds())));
+  }
+  if (makespan > kLongestStep) {
     return unsupported(
         "the step takes " + to_text(makespan.seconds()) + "; times above 53 days are not simulated",
         "", "a smaller batch, shorter sequences or more GPUs");

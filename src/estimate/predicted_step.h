@@ -69,8 +69,8 @@ Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count)
 std::vector<std::string> own_entries(const Catalog& catalog);
 
 // Errors: every reason why the plan cannot run, at once; costs that the catalog lacks; a step that
-// is longer than 53 days. A plan that does not fit in memory is no error. A step that is longer than
-// kLongestStep is priced again, in the shortest tick in which it is exact (lower/cost_context.h).
+// is longer than 53 days. A plan that does not fit in memory is no error. A step of more ticks than
+// are exact is priced again, in the shortest tick in which it is exact (lower/cost_context.h).
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog);
 // Under other training conditions than the catalog's, which is what their calibration asks.
 Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
@@ -79,7 +79,10 @@ Result<PredictedStep> predict(Scenario scenario, const Catalog& catalog,
 // kept (estimate/kept_prices.h).
 using ScenarioPricing = std::function<Result<std::shared_ptr<PricedScenario>>(Scenario)>;
 Result<PredictedStep> predict(Scenario scenario, const ScenarioPricing& pricing);
+// What becomes of a step of more ticks than are exact.
+enum class LongStep { priced_again, refused };
 // One of many plans of a scenario; `plan` must be complete and valid.
-Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan);
+Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan& plan,
+                              LongStep longer = LongStep::priced_again);
 
 }  // namespace orrery

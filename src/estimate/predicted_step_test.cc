@@ -247,14 +247,21 @@ TEST(PredictedStep, OfHoursIsExactInALongerTick) {
   const auto step = predict(hours, catalog());
   ASSERT_TRUE(step) << step.error().text();
   const Picoseconds time = step->folded.time;
-  EXPECT_GT(time, kLongestStep);
+  EXPECT_GT(time, kLongestExact);
   const Picoseconds tick = step->costs.cache->context().tick;
   EXPECT_GT(tick, Picoseconds(1));
   EXPECT_EQ(std::fmod(time.count(), tick.count()), 0);
-  EXPECT_LE(time.count() / tick.count(), kLongestStep.count());
+  EXPECT_LE(time.count() / tick.count(), kLongestExact.count());
   EXPECT_LE(lower_bound(step->costs), time);
   const Estimate figures = estimate(*step);
   EXPECT_EQ(figures.breakdown.total(), time);
+  // Whoever compares steps in one tick gets none that is too long for it.
+  const auto priced_once = priced(hours, catalog(), *load_training_conditions(catalog()));
+  ASSERT_TRUE(priced_once) << priced_once.error().text();
+  const auto refused = predict(*priced_once, step->plan(), LongStep::refused);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("with ticks of 1 ps times above 2.5 h"));
   const auto expanded = simulated(step->costs, Folding::expanded);
   ASSERT_TRUE(expanded) << expanded.error().text();
   EXPECT_EQ(expanded->time, time);
@@ -262,7 +269,7 @@ TEST(PredictedStep, OfHoursIsExactInALongerTick) {
   hours.training.sequence_length = 1 << 18;
   const auto minutes = predict(hours, catalog());
   ASSERT_TRUE(minutes) << minutes.error().text();
-  EXPECT_LT(minutes->folded.time, kLongestStep);
+  EXPECT_LT(minutes->folded.time, kLongestExact);
   EXPECT_EQ(minutes->costs.cache->context().tick, Picoseconds(1));
 }
 

@@ -75,8 +75,8 @@ struct StepChakra::State {
   [[nodiscard]] std::vector<Communication> communications(NodeIndex n) const;
   [[nodiscard]] std::int64_t bytes(const Communication& c) const;
   [[nodiscard]] Picoseconds price_of(const Communication& c) const {
-    return round_to_picoseconds(
-        price(c, layout.groups[c.group.value()].shape, costs.cache->context()));
+    const CostContext& context = costs.cache->context();
+    return context.rounded(price(c, layout.groups[c.group.value()].shape, context));
   }
   [[nodiscard]] std::int64_t transferred_bytes() const;
   [[nodiscard]] std::int64_t ranks() const { return plan.tp * plan.cp * plan.dp * plan.pp; }

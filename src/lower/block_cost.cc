@@ -103,8 +103,7 @@ Surroundings beside_each_other(const BlockPass& forward, const BlockPass& backwa
         std::min(exposed - to_experts, beside) + std::min(to_experts, experts(other));
     around.exchange_share = 1 - hidden / exposed;
     const Picoseconds most = setting.costs.rounded(hidden);
-    other_around.slowed =
-        std::min(most, contention(other.computing(), most, lost, setting.costs.tick));
+    other_around.slowed = std::min(most, setting.costs.contention(other.computing(), most, lost));
   };
   meet(forward, tokens_out, backward, out.forward, out.backward);
   meet(backward, gradients_back, forward, out.backward, out.forward);

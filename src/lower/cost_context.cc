@@ -86,13 +86,13 @@ CommunicationInterference CostContext::interference(CollectiveKind kind, Bytes p
       {static_cast<int>(cluster.accelerator.compute_units), cluster.accelerator.memory.bandwidth});
 }
 
-Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost,
-                       Picoseconds tick) {
+Picoseconds CostContext::contention(Picoseconds computing, Picoseconds communicating,
+                                    double share_lost) const {
   if (share_lost <= 0) return Picoseconds(0);
   const double rate = 1 - share_lost;
   const double lost =
       std::min(computing.count() * (1 / rate - 1), communicating.count() * share_lost);
-  return Picoseconds(std::floor(lost / tick.count()) * tick.count());
+  return rounded_down(lost);
 }
 
 }  // namespace orrery

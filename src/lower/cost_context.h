@@ -52,27 +52,27 @@ struct CostContext {
   [[nodiscard]] Seconds exchange(const TokenExchange& tokens, const GroupShape& group) const {
     return token_exchange_time(tokens, group, cluster.levels, collectives);
   }
+  // What computing of `computing` loses if a transfer of `communicating` begins with it, in whole
+  // ticks:
+  //
+  //   lost = min(computing (1/r - 1), communicating (1 - r)),   r = 1 - share lost
+  //
+  // The first if the transfer outlasts the computing, the second if it ends before. Monotone in
+  // both. Source of r: cost/collective/interference.h.
+  [[nodiscard]] Picoseconds contention(Picoseconds computing, Picoseconds communicating,
+                                       double share_lost) const;
   // What a collective takes from computing beside it while it runs.
   [[nodiscard]] CommunicationInterference interference(CollectiveKind kind, Bytes payload,
                                                        const GroupShape& group) const;
 };
 
-// Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h), of every
-// site where sites differ. Errors:
-// the catalog lacks kernel or collective parameters for this accelerator, or training conditions.
+// Kernels and fabric levels as a training step sees them (cost/step/training_conditions.h), of
+// every site where sites differ. Errors: the catalog lacks kernel or collective parameters for this
+// accelerator, or training conditions.
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const SoftwareProfile& software = {});
 Result<CostContext> cost_context(const Cluster& cluster, const Catalog& catalog,
                                  const TrainingConditions& conditions,
                                  const SoftwareProfile& software = {});
-
-// What computing of `computing` loses if a transfer of `communicating` begins with it, in whole ticks:
-//
-//   lost = min(computing (1/r - 1), communicating (1 - r)),   r = 1 - share lost
-//
-// The first if the transfer outlasts the computing, the second if it ends before. Monotone in both.
-// Source of r: cost/collective/interference.h.
-Picoseconds contention(Picoseconds computing, Picoseconds communicating, double share_lost,
-                       Picoseconds tick);
 
 }  // namespace orrery

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lower/cost_context.h"
-
 namespace orrery {
 namespace {
 
@@ -12,7 +10,7 @@ Picoseconds computing(const Breakdown& b) { return b.total() - exposed_communica
 }  // namespace
 
 PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost,
-                       Picoseconds tick) {
+                       const CostContext& costs) {
   const Picoseconds hidden = std::min(forward[Category::exposed_ep], computing(backward)) +
                              std::min(backward[Category::exposed_ep], computing(forward));
   PairedPass out;
@@ -21,7 +19,7 @@ PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, doub
   out.breakdown[Category::exposed_ep] -= hidden;
   const Picoseconds lost =
       std::max(Picoseconds(0),
-               contention(computing(forward) + computing(backward), hidden, share_lost, tick));
+               costs.contention(computing(forward) + computing(backward), hidden, share_lost));
   // Running one after the other is always possible.
   out.breakdown[Category::contention] += std::min(lost, hidden);
   out.time = out.breakdown.total();

@@ -12,6 +12,7 @@
 // to be interleaved evenly.
 #pragma once
 
+#include "lower/cost_context.h"
 #include "lower/step_category.h"
 #include "units/picoseconds.h"
 
@@ -22,8 +23,7 @@ struct PairedPass {
   Breakdown breakdown;  // total() == time
 };
 
-// Contention in whole ticks (lower/cost_context.h).
 PairedPass paired_pass(const Breakdown& forward, const Breakdown& backward, double share_lost,
-                       Picoseconds tick);
+                       const CostContext& costs);
 
 }  // namespace orrery

@@ -61,7 +61,7 @@ void PassBuilder::launch(int kernels, int collectives) {
 }
 
 void PassBuilder::lose(Picoseconds transfer_time, double share_lost) {
-  const Picoseconds lost = contention(last_time_, transfer_time, share_lost, costs_.tick);
+  const Picoseconds lost = costs_.contention(last_time_, transfer_time, share_lost);
   if (lost <= Picoseconds(0)) return;
   last_ = add(NodeKind::kernel, kSlowed, Category::contention, StepStream::compute, lost,
               stated(lost), waits_[half_]);

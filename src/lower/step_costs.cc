@@ -425,7 +425,7 @@ class BlockCommunication {
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
     const Overlap& overlap = step.plan.overlap;
     const auto slowed = [&](const BlockPass& pass, Picoseconds beside) {
-      return contention(pass.computing(), beside, step.data_share_lost, step.cache->context().tick);
+      return step.cache->context().contention(pass.computing(), beside, step.data_share_lost);
     };
     if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
     if (!step.schedule->splits_backward && step.plan.gradient_bucket_mib == 0) {

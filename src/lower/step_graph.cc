@@ -169,8 +169,8 @@ class StepBuilder {
   // Computing lost because `communicating` ran beside the block just emitted.
   void add_contention(std::uint32_t device, const BlockPass& pass, Picoseconds communicating,
                       std::uint32_t instance) {
-    const Picoseconds lost = contention(pass.computing(), communicating,
-                                        costs(device).data_share_lost, step_.cache->context().tick);
+    const Picoseconds lost = step_.cache->context().contention(pass.computing(), communicating,
+                                                               costs(device).data_share_lost);
     if (lost <= Picoseconds(0)) return;
     const OperationIndex slowed = operation(NodeKind::kernel, Category::contention, kSlowed,
                                             {{.what = StatedTime{lost.seconds()}}});
@@ -327,7 +327,7 @@ class StepBuilder {
       const PairedPass paired =
           paired_pass(whole_pass(forward, Pass::forward).breakdown,
                       whole_pass(backward, Pass::backward).breakdown,
-                      costs(op.device).paired_share_lost, step_.cache->context().tick);
+                      costs(op.device).paired_share_lost, step_.cache->context());
       add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
                  forward_id);
     }

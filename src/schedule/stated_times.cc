@@ -304,8 +304,8 @@ Result<ScaledTimes> scaled_times(const StatedTimes& t, const PipelineShape& shap
   ScaledTimes out;
   out.unit.seconds = t.in_seconds;
   double one = std::min(t.in_seconds ? 1e12 : 1e9, largest.count());
-  while (!t.in_seconds && one > 1 && longest_step * one > kLongestStep.count()) one /= 10;
-  if (!(longest_step * one <= kLongestStep.count())) {
+  while (!t.in_seconds && one > 1 && longest_step * one > kLongestExact.count()) one /= 10;
+  if (!(longest_step * one <= kLongestExact.count())) {
     return bad_input("the times make a step that is too long to be simulated", "times",
                      t.in_seconds ? "at most 2.5 hours in all" : "divide all by one number");
   }

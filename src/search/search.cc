@@ -162,7 +162,7 @@ class Search {
       ++out.considered;
       if (c.room >= 0) {
         // Longer than is simulated to the picosecond: its bound alone rejects it.
-        if (c.bound_ps <= kLongestStep.count()) {
+        if (c.bound_ps <= kLongestExact.count()) {
           out.fitting.push_back(c);
         } else {
           ++out.too_long;
@@ -196,12 +196,13 @@ class Search {
     }
   }
 
-  // Nothing of a step that is too long for these prices, or whose kernel times failed, which ends the
-  // search. A deadlock cannot happen with a registered schedule that accepted the shape.
+  // Nothing of a step that is longer than 2.5 hours, which would need a coarser tick than the other
+  // candidates', or whose kernel times failed, which ends the search. A deadlock cannot happen with
+  // a registered schedule that accepted the shape.
   std::optional<PredictedStep> predicted(const Plan& plan) {
-    auto step = predict(priced_, plan);
+    auto step = predict(priced_, plan, LongStep::refused);
     ORRERY_INVARIANT(step || step.error().code == ErrorCode::unsupported || scenario_.kernel_times);
-    return step && step->priced == priced_ ? std::optional(*std::move(step)) : std::nullopt;
+    return step ? std::optional(*std::move(step)) : std::nullopt;
   }
 
   // Walks the candidates that `wanted` selects in order of their bound, a batch at a time, until

@@ -45,8 +45,9 @@ class Picoseconds {
   double count_ = 0;
 };
 
-// Whole picoseconds are exact up to here: 2.5 hours.
-inline constexpr Picoseconds kLongestStep{9007199254740992.0};
+// Whole picoseconds are exact up to here, 2^53 of them: 2.5 hours. In longer ticks, multiples of a
+// power of two, again 2^53 of them are.
+inline constexpr Picoseconds kLongestExact{9007199254740992.0};
 
 // The one rounding step between cost models and the graph.
 inline Picoseconds round_to_picoseconds(Seconds s) {
