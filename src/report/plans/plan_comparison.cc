@@ -176,7 +176,7 @@ inline constexpr auto kResults<NumberedCell> = table<NumberedCell>(
     of_cell<&Estimate::training, &Training::global_batch>("global_batch", "sequences of a step"),
     of_cell<&Estimate::training, &Training::precision>("precision", "of the matrix products"),
     of_cell<&Estimate::gpus>("gpus", "GPUs used"),
-    of_cell<&Estimate::step_time, kPicoseconds>("step_time_s", "time of one step"),
+    of_cell<&Estimate::breakdown, &Breakdown::total>("step_time_s", "time of one step"),
     of_cell<&Estimate::interval, &StepTimeInterval::low, kPicoseconds>(
         "step_time_low_s", "lower end of its interval, as of orrery estimate"),
     of_cell<&Estimate::interval, &StepTimeInterval::high, kPicoseconds>(

@@ -159,8 +159,7 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
                    }),
     field<&Estimate::gpus>("GPUs used"),
     field<&Estimate::microbatches>("microbatches of a step per data-parallel rank"),
-    field("step_time_s", "time of one training step",
-          [](auto& e) { return round_to_picoseconds(e.step_time); }),
+    field("step_time_s", "time of one training step", [](auto& e) { return e.breakdown.total(); }),
     field<&Estimate::interval>("step_time_interval_s",
                                "the step time lies within it with the probability interval_level"),
     field<&Estimate::interval, &StepTimeInterval::level>(
@@ -345,8 +344,7 @@ inline constexpr auto kResults<EstimateDocument> = table<EstimateDocument>(
 template <>
 inline constexpr auto kResults<ParetoPoint> = table<ParetoPoint>(
     "point", "A plan that no other plan beats in both step time and memory.",
-    field("step_time_s", "time of one step",
-          [](auto& p) { return round_to_picoseconds(p.estimate.step_time); }),
+    field("step_time_s", "time of one step", [](auto& p) { return p.estimate.breakdown.total(); }),
     field("peak_memory_bytes", "expected peak", [](auto& p) { return p.estimate.peak_memory; }),
     field("mfu", "model FLOPs utilisation", [](auto& p) { return finite(p.estimate.mfu); }),
     field("plan", "the plan; `orrery estimate` gives its stages",
@@ -359,7 +357,7 @@ inline constexpr auto kResults<RunnerUp> = table<RunnerUp>(
     field<&RunnerUp::winner>("its value in the best plan"),
     field<&RunnerUp::other>("its value here"),
     field("step_time_s", "time of one step",
-          [](auto& r) { return round_to_picoseconds(r.best_other.step_time); }),
+          [](auto& r) { return r.best_other.breakdown.total(); }),
     field("slowdown", "step time over that of the best plan, minus 1",
           [](auto& r, const SearchResult& result) {
             return result.plans.empty() ? 0.0 : slowdown(result.plans[0], r.best_other);
@@ -382,8 +380,7 @@ template <>
 inline constexpr auto kResults<PlanAcrossSites> = table<PlanAcrossSites>(
     "plan_across_sites", "A plan, and what it sends between sites.",
     field<&PlanAcrossSites::name>("what was chosen for the sites, or which axis lies outermost"),
-    field("step_time_s", "time of one step",
-          [](auto& p) { return round_to_picoseconds(p.estimate.step_time); }),
+    field("step_time_s", "time of one step", [](auto& p) { return p.estimate.breakdown.total(); }),
     field("bytes_across", "that leave a site in one step, of one GPU on average",
           [](auto& p) { return finite(p.across.value()); }),
     field("peak_memory_bytes", "expected peak of the fullest stage",

@@ -31,8 +31,11 @@ TEST(EstimateJson, BreakdownAddsUpToTheStepTimeExactly) {
   std::mt19937_64 random(2);
   for (int draw = 0; draw < 200; ++draw) {
     Estimate e = sample_estimate();
+    // Up to seconds in ticks of 1 ps, or to days in ticks of 512 ps.
+    const double tick = draw % 2 == 0 ? 1 : 512;
+    const std::uint64_t most = draw % 2 == 0 ? 3'000'000'000'000 : 200'000'000'000'000;
     for (std::size_t c = 0; c < kCategories; ++c) {
-      e.breakdown.time[c] = Picoseconds(static_cast<double>(random() % 3'000'000'000'001));
+      e.breakdown.time[c] = Picoseconds(static_cast<double>(random() % (most + 1)) * tick);
     }
     e.step_time = e.breakdown.total().seconds();
     const auto document = parse_json(to_json(estimate_json(e, sample_subject())), "e.json");
