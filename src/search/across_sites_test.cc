@@ -283,7 +283,8 @@ TEST(AcrossSites, GivesEachSiteTheMicrobatchesOfItsMemory) {
   }
 }
 
-// Recomputation is solved for the sizes that the sites have, and is no worse than none where that fits.
+// Recomputation is solved for the sizes that the sites have, and is no worse than none where that
+// fits.
 TEST(AcrossSites, SolvesTheRecomputationOfSizedMicrobatches) {
   Scenario s = two_sites(BytesPerSecond(10e9), Seconds(1e-3));
   s.model = small_model("llama-3-8b", 32);
@@ -303,7 +304,7 @@ TEST(AcrossSites, SolvesTheRecomputationOfSizedMicrobatches) {
   for (const Estimate& e : found->plans) {
     if (e.plan.site_micro_batch.empty()) continue;
     ++sized;
-    // None that fits is faster in the same division.
+    // Solved once more for this division alone, the recomputation makes a step of the same time.
     Scenario other = s;
     other.plan = e.plan;
     other.plan.recompute = Recompute::optimal;

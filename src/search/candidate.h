@@ -65,10 +65,9 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
 std::vector<Candidate> members_and_divided(const CandidateGroup& group, const SearchSpace& space,
                                            const Scenario& scenario);
 
-// This plan with the work divided so among sites that differ; itself if that is no other plan.
-// recompute=optimal is solved for the division that is chosen, whose sites all follow it; sizes are
-// compared with what is the cheapest for each of them, one after the other. O(sizes^2 x sites), so
-// often.
+// This plan with the work divided so among sites that differ; itself if that is no other plan. For
+// recompute=optimal, the cheapest recomputation of each size is tried for all sites, and the fastest
+// result is kept: O(sizes^3 x sites).
 Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& space,
                          CostCache& cache);
 

@@ -51,9 +51,8 @@ Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& sp
     plan.recompute = Recompute::optimal;
     return optimal_recompute(cache, plan).plan;
   };
-  Plan even = solved(asked);
-  if (work == SiteWork::even) return even;
-  if (work == SiteWork::by_speed) return solved(divided_by_speed(step_costs(cache, even)));
+  if (work == SiteWork::even) return solved(asked);
+  if (work == SiteWork::by_speed) return solved(divided_by_speed(step_costs(cache, solved(asked))));
   std::vector<Plan> sizes;
   Training whole = cache.training();
   for (const std::int64_t micro_batch : space.micro_batch) {
@@ -68,19 +67,19 @@ Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& sp
       sizes.push_back(std::move(size));
     }
   }
-  if (asked.recompute != Recompute::optimal) return sized_by_site(cache, sizes).value_or(even);
+  if (asked.recompute != Recompute::optimal) return sized_by_site(cache, sizes).value_or(asked);
   // Sites follow one recomputation: each that is the cheapest of one size everywhere is tried.
   std::optional<Plan> best;
   Picoseconds least;
   for (const Plan& size : sizes) {
     const Plan followed = solved(size);
-    std::vector<Plan> alike = sizes;
-    for (Plan& plan : alike) {
+    std::vector<Plan> with_one_recomputation = sizes;
+    for (Plan& plan : with_one_recomputation) {
       plan.recompute = followed.recompute;
       plan.recompute_modules = followed.recompute_modules;
       plan.recompute_layers = followed.recompute_layers;
     }
-    if (const std::optional<Plan> sized = sized_by_site(cache, alike)) {
+    if (const std::optional<Plan> sized = sized_by_site(cache, with_one_recomputation)) {
       Plan plan = solved(*sized);
       const Picoseconds bound = lower_bound(step_costs(cache, plan));
       if (!best || bound < least) {
@@ -89,7 +88,7 @@ Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& sp
       }
     }
   }
-  return best.value_or(std::move(even));
+  return best ? *std::move(best) : solved(asked);
 }
 
 }  // namespace orrery
