@@ -63,22 +63,6 @@ TEST(AveragingByBandwidth, TakesWhatThePartsOfHivemindTake) {
   }
 }
 
-// Seconds that averaging 17.7 M fp32 gradients takes by arXiv 2106.10207 s.4, and what rates alone
-// allow: 8 peers at 1 Gb/s, 16 at 0.2, both, and the latter with one at 2.5.
-TEST(AveragingByBandwidth, ComesNearTheMeasurementsOfThePaper) {
-  const auto peers = [](std::size_t many, double gigabits) {
-    return std::vector<double>(many, gigabits * 1e9 / 8);
-  };
-  const auto both = [](std::vector<double> a, const std::vector<double>& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  };
-  const double bytes = 4 * 17.7e6;
-  EXPECT_NEAR(bytes * of_a_byte(peers(16, 0.2)) / 5.3, 1, 0.02);
-  EXPECT_NEAR(bytes * of_a_byte(both(peers(8, 1), peers(16, 0.2))) / 2.96, 1, 0.06);
-  EXPECT_NEAR(bytes * of_a_byte(both(peers(16, 0.2), peers(1, 2.5))) / 3.18, 1, 0.02);
-}
-
 // Four peers with an accelerator each; the first has five times the link of the others.
 RandomCase volunteers(std::string_view plan, const char* links =
                                                  "[1 Gb/s, 200 Mb/s, 200 Mb/s, "
@@ -109,7 +93,8 @@ struct VolunteerStep {
   StepCosts costs;
 };
 
-// K = 4: the slow ones send and receive all once; equal parts take 2 (K - 1) / K = 1.5 times as long.
+// K = 4: the slow ones send and receive all once; equal parts take 2 (K - 1) / K = 1.5 times as
+// long.
 TEST(AveragingByBandwidth, SharesTheReductionOfGradients) {
   const VolunteerStep equal(volunteers("zero=0"));
   const VolunteerStep shared(volunteers("zero=0,averaging=by-bandwidth"));
@@ -136,6 +121,43 @@ TEST(AveragingByBandwidth, SharesTheAverageOfLocalSteps) {
   EXPECT_EQ(stage_memory(equal.costs, 0).peak, stage_memory(shared.costs, 0).peak);
 }
 
+// What each computes of the average counts as well: of two, l40s has the slower memory, but v100
+// the longer step. Links that are alike leave the price of communication as it is.
+TEST(AveragingByBandwidth, WaitsForTheSiteThatComputesTheAverageSlowest) {
+  const auto two = [](const char* plan) {
+    RandomCase out = volunteers(plan);
+    const auto document = parse_yaml(
+        "name: two\nsites: [\"v100-16gb-sxm2:1\", \"l40s:1\"]\n"
+        "link_bandwidths: [1 Gb/s, 1 Gb/s]\nlink_round_trip_time: 1 us\n"
+        "provenance: {source: test}\n",
+        "test.yaml");
+    out.cluster = *read_cluster(*document, Catalog::built_in());
+    out.plan.dp = 2;
+    return out;
+  };
+  const VolunteerStep equal(two("zero=0,shard_group=1,local_steps=10"));
+  const VolunteerStep shared(two("zero=0,shard_group=1,local_steps=10,averaging=by-bandwidth"));
+  EXPECT_NEAR(shared.costs.outer.count() / equal.costs.outer.count(), 1, 1e-9);
+  for (const StepCosts& site : shared.costs.sites) {
+    EXPECT_GE(shared.costs.outer, shared.costs.price(shared.costs.outer_parts(), site));
+  }
+}
+
+// Members of a site would reduce among themselves first, and the rates of links say nothing of that.
+TEST(AveragingByBandwidth, IsRefusedForSitesOfSeveralMembers) {
+  const auto problems = [](const char* plan) {
+    const RandomCase c = stated_case(small_model("gpt-3-350m", 2),
+                                     "h100-sxm:8+h200-sxm:8@metro-pair", plan, 1024, 16);
+    return plan_problems(c.model, c.cluster, c.training, c.plan);
+  };
+  EXPECT_EQ(problems("zero=0,averaging=by-bandwidth"),
+            std::vector<std::string>{
+                "averaging=by-bandwidth divides all-reduces among sites with one member each; site "
+                "h100-sxm:8 has 8, which reduce among themselves first: write averaging=all"});
+  EXPECT_EQ(problems("tp=8,zero=0,averaging=by-bandwidth"), std::vector<std::string>{});
+  EXPECT_EQ(problems("shard_group=8,averaging=by-bandwidth"), std::vector<std::string>{});
+}
+
 TEST(AveragingByBandwidth, NamesWhatWorks) {
   const auto problem = [](const char* on, const char* plan) {
     const RandomCase c = stated_case(small_model("llama-3-8b", 16), on, plan, 2048, 48);
@@ -144,11 +166,13 @@ TEST(AveragingByBandwidth, NamesWhatWorks) {
   };
   constexpr auto kOn = "l40s:8+a100-40gb-sxm:8@metro-pair";
   EXPECT_EQ(problem("h100-sxm:16", "zero=0,averaging=by-bandwidth"),
-            "averaging=by-bandwidth needs sites that differ, and dp outermost in the placement: "
-            "among equal links equal parts are the fastest, which is averaging=all");
+            "averaging=by-bandwidth needs sites that differ; with equal links write averaging=all");
+  EXPECT_EQ(problem("l40s:8+a100-40gb-sxm:8@metro-pair",
+                    "pp=2,placement=tp+cp+dp+pp,zero=0,averaging=by-bandwidth"),
+            "averaging=by-bandwidth needs dp outermost in the placement; this has pp there");
   EXPECT_EQ(problem(kOn, "zero=1,averaging=by-bandwidth"),
-            "averaging=by-bandwidth divides all-reduces between sites, of which this plan has "
-            "none: write zero=0 or shard_group, the ranks of one copy, without gradient_code");
+            "averaging=by-bandwidth needs an all-reduce between sites: write zero=0 or "
+            "shard_group, and leave out gradient_code");
   EXPECT_EQ(problem("l40s:8+a100-40gb-sxm:4@metro-pair",
                     "dp=12,zero=1,shard_group=6,averaging=by-bandwidth"),
             "averaging=by-bandwidth needs whole copies in each site: shard_group 6 does not divide "

@@ -230,13 +230,22 @@ void take_stages(StepCosts& out, std::vector<std::size_t> device_site) {
   }
 }
 
-// The site whose step takes longest, what crosses between sites included.
-const StepCosts& slowest_site(const std::vector<StepCosts>& sites) {
-  return *std::ranges::max_element(sites, {}, [&](const StepCosts& site) {
-    StepCosts among_others = site;
-    among_others.sites = sites;
-    return lower_bound(among_others);
-  });
+// The site whose step takes longest, what crosses between sites included; with all of them.
+StepCosts slowest_of(std::vector<StepCosts> sites) {
+  StepCosts slowest;
+  Picoseconds longest(-1);  // no bound is so short
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    StepCosts site = sites[i];
+    site.sites = std::move(sites);
+    const Picoseconds bound = lower_bound(site);
+    sites = std::move(site.sites);
+    if (bound > longest) {
+      slowest = std::move(site);
+      longest = bound;
+    }
+  }
+  slowest.sites = std::move(sites);
+  return slowest;
 }
 
 }  // namespace
@@ -251,19 +260,24 @@ StepCosts step_costs(CostCache& cache, const Plan& plan) {
   std::vector<std::size_t> devices = device_sites(plan, cache.context().cluster);
   const bool by_memory = plan.state_division == StateDivision::by_memory;
   if (by_memory) divide_states_by_memory(sites);
-  StepCosts out = devices.empty() ? slowest_site(sites) : sites.front();
+  StepCosts out;
+  if (devices.empty()) {
+    out = slowest_of(std::move(sites));
+  } else {
+    out = sites.front();
+    out.sites = std::move(sites);
+  }
   out.plan = plan;
-  for (const StepCosts& site : sites) {
-    out.outer = std::max(out.outer, site.outer);
+  const bool shares_outer = plan.averaging == Averaging::by_bandwidth && out.outer > Picoseconds(0);
+  if (shares_outer) out.outer = Picoseconds(0);
+  for (const StepCosts& site : out.sites) {
+    const Picoseconds outer = shares_outer ? out.price(out.outer_parts(), site) : site.outer;
+    out.outer = std::max(out.outer, outer);
     for (std::size_t d = 0; by_memory && d < out.optimizer.size(); ++d) {
       out.optimizer[d] = std::max(out.optimizer[d], site.optimizer[d]);
     }
   }
-  out.sites = std::move(sites);
   if (!devices.empty()) take_stages(out, std::move(devices));
-  if (plan.averaging == Averaging::by_bandwidth && out.outer > Picoseconds(0)) {
-    out.outer = out.price(out.outer_parts());
-  }
   if (out.gradient_norm > Picoseconds(0)) out.gradient_norm = out.price(out.gradient_norm_parts());
   if (out.tied_embedding > Picoseconds(0)) {
     out.tied_embedding = out.price(out.tied_embedding_parts());
@@ -311,11 +325,12 @@ Seconds StepCosts::price(const Communication& c) const {
   return orrery::price(c, site.layout->groups[c.group.value()].shape, site.cache->context());
 }
 
-Picoseconds StepCosts::price(const OperationParts& parts) const {
-  return sum_of_parts(parts, cache->context(), [&](const Activity& what) {
+Picoseconds StepCosts::price(const OperationParts& parts, const StepCosts& site) const {
+  const CostContext& context = site.cache->context();
+  return sum_of_parts(parts, context, [&](const Activity& what) {
     const auto* communication = std::get_if<Communication>(&what);
     return communication != nullptr ? price(*communication)
-                                    : orrery::price(what, layout->groups, cache->context());
+                                    : orrery::price(what, site.layout->groups, context);
   });
 }
 

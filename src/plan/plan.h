@@ -67,8 +67,8 @@ enum class GradientCode { none, eight_bit, ternary };
 template <>
 inline constexpr char kWordSeparator<GradientCode> = '-';  // "eight-bit"
 // The copies that a copy of the model averages with: all of them, its two neighbours in a ring, or
-// one that changes each time (stochastic gradient push, arXiv 1811.10792). By bandwidth: all of them,
-// of which each adds up as much as its link has room for (lower/averaging_by_bandwidth.h).
+// one that changes each time (stochastic gradient push, arXiv 1811.10792). By bandwidth: all of
+// them, of which each adds up as much as its link has room for (lower/averaging_by_bandwidth.h).
 enum class Averaging { all, ring, one_peer, by_bandwidth };
 template <>
 inline constexpr char kWordSeparator<Averaging> = '-';  // "one-peer"
