@@ -143,7 +143,7 @@ TEST(AveragingByBandwidth, WaitsForTheSiteThatComputesTheAverageSlowest) {
   }
 }
 
-// Members of a site would reduce among themselves first, and the rates of links say nothing of that.
+// Members of a site reduce among themselves first, of which the rates of links say nothing.
 TEST(AveragingByBandwidth, IsRefusedForSitesOfSeveralMembers) {
   const auto problems = [](const char* plan) {
     const RandomCase c = stated_case(small_model("gpt-3-350m", 2),

@@ -66,8 +66,8 @@ std::vector<Candidate> members_and_divided(const CandidateGroup& group, const Se
                                            const Scenario& scenario);
 
 // This plan with the work divided so among sites that differ; itself if that is no other plan. For
-// recompute=optimal, the cheapest recomputation of each size is tried for all sites, and the fastest
-// result is kept: O(sizes^3 x sites).
+// recompute=optimal, the cheapest recomputation of each size is tried for all sites, and the
+// fastest result is kept: O(sizes^3 x sites).
 Plan divided_among_sites(SiteWork work, const Plan& asked, const SearchSpace& space,
                          CostCache& cache);
 
