@@ -261,7 +261,7 @@ TEST(PredictedStep, OfHoursIsExactInALongerTick) {
   const auto refused = predict(*priced_once, step->plan(), LongStep::refused);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(refused.error().text(), testing::HasSubstr("with ticks of 1 ps times above 2.5 h"));
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("with ticks of 1 ps times above 2.50 h"));
   const auto expanded = simulated(step->costs, Folding::expanded);
   ASSERT_TRUE(expanded) << expanded.error().text();
   EXPECT_EQ(expanded->time, time);
