@@ -289,8 +289,9 @@ Result<Cluster> part_of(const Cluster& cluster, std::span<const std::uint32_t> a
         std::ranges::lower_bound(accelerators, end) - accelerators.begin()));
     accelerators = accelerators.subspan(here.size());
     if (!here.empty()) {
-      ORRERY_TRY(Cluster part, at(differ ? name_of(cluster, s) : "",
-                                  part_of_site(at_site(cluster, s), first, here, all)));
+      Result<Cluster> of_site = part_of_site(at_site(cluster, s), first, here, all);
+      if (differ) of_site = at(name_of(cluster, s), std::move(of_site));
+      ORRERY_TRY(Cluster part, std::move(of_site));
       const bool has_link = differ && std::ssize(here) < all;
       if (has_link && share == LinkShare::alone && std::ssize(here) < end - first) {
         divide_link(part.levels, std::ssize(here), end - first);
