@@ -201,8 +201,7 @@ inline constexpr auto kResults<SharedJob> = table<SharedJob>(
     field("accelerators", "that it has", [](auto& j) { return j.placement.accelerators; }),
     field("first", "its first accelerator", [](auto& j) { return j.placement.first; }),
     field("every", "it has every n-th node", [](auto& j) { return j.placement.every; }),
-    field<&SharedJob::closed>("closed_form_s",
-                              "a step by closed forms, on its part of the fabric"),
+    field<&SharedJob::closed>("closed_form_s", "a step by closed forms, on its part of the fabric"),
     field<&SharedJob::alone>("alone_s", "a step by flows, alone on the fabric"),
     field<&SharedJob::shared>("shared_s", "a step beside all others, on average"),
     field("slow_down", "shared_s / alone_s", [](auto& j) { return j.slow_down(); }));
