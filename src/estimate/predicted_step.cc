@@ -134,10 +134,10 @@ Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan
   if (makespan <= longest_exact(out.priced->cache.context())) return out;
   if (longer == LongStep::refused) {
     return unsupported(
-        fmt::format("the step takes {}; with ticks of {} ps times above {} are not "
-                    "exact",
+        fmt::format("the step takes {}; with ticks of {} ps times above {} are not exact",
                     to_text(makespan.seconds()), out.priced->cache.context().tick.count(),
-                    to_text(longest_exact(out.priced->cache.context()).seconds())));
+                    to_text(longest_exact(out.priced->cache.context()).seconds())),
+        "", "estimate this plan by itself, which takes a longer tick");
   }
   if (makespan > kLongestStep) {
     return unsupported(

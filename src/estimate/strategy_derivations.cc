@@ -229,7 +229,7 @@ class Strategies {
          "are all alike",
          "of 1 GB, " + sites,
          fmt::format("{}; {} in equal parts", to_text(step_.costs.price(gigabyte)), to_text(equal)),
-         "arXiv 2106.10207 s.3.2; lower/averaging_by_bandwidth.h"});
+         "arXiv 2106.10207; lower/averaging_by_bandwidth.h"});
   }
 
   void state_shares() {

@@ -23,7 +23,7 @@
 // of a reduction inside the site and n bytes over the link, not 2 n (K - 1) / (K u).
 // plan/site_division.h refuses such plans.
 //
-// Source: DeDLOC (arXiv 2106.10207 s.3.2); learning-at-home/hivemind 4bd43b7
+// Source: DeDLOC (arXiv 2106.10207); learning-at-home/hivemind 4bd43b7
 // hivemind/averaging/load_balancing.py solves the same program. Not modelled: links that are slower
 // in one direction, members that only add up or only send, and those that join or leave.
 #pragma once
