@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <array>
 #include <cmath>
 
@@ -97,6 +98,36 @@ TEST(Fit, TheBestOfSeveralStartsIsKept) {
       fit(p, 1, two_valleys, {.robust_scale = 0, .max_iterations = 200, .more_starts = {{8.0}}});
   ASSERT_TRUE(result);
   EXPECT_NEAR(result->parameters[0].value, 9, 1e-3);
+}
+
+// A sum over 2,000 rows does not fit into either cache and would be cut in different places.
+TEST(Fit, IsTheSameToTheLastBitWhateverTheCachesOfTheMachine) {
+  constexpr std::size_t kRows = 2000;
+  constexpr std::size_t kParameters = 24;
+  std::vector<double> sines(kRows * kParameters);
+  for (std::size_t i = 0; i < sines.size(); ++i) {
+    sines[i] = std::sin(1e-3 * static_cast<double>((i % kParameters + 1) * (i / kParameters)));
+  }
+  const Residuals harmonics = [&](std::span<const double> p, std::span<double> r) {
+    for (std::size_t i = 0; i < kRows; ++i) {
+      r[i] = 0.1 * static_cast<double>(i % 7) - 0.3;
+      for (std::size_t k = 0; k < kParameters; ++k) r[i] += p[k] * sines[i * kParameters + k];
+    }
+  };
+  std::vector<FitParameter> p;
+  for (std::size_t k = 0; k < kParameters; ++k) {
+    p.push_back({"a" + std::to_string(k), "", 0, -9, 9, 1e-6});
+  }
+  std::vector<Fit> fits;
+  for (const std::ptrdiff_t kibibytes : {16, 64}) {
+    Eigen::setCpuCacheSizes(kibibytes << 10, kibibytes << 13, kibibytes << 17);
+    const auto result =
+        fit(p, kRows, harmonics, {.robust_scale = 0, .max_iterations = 3, .more_starts = {}});
+    ASSERT_TRUE(result);
+    fits.push_back(*result);
+  }
+  EXPECT_EQ(fits[0].values(), fits[1].values());
+  EXPECT_EQ(fits[0].covariance, fits[1].covariance);
 }
 
 TEST(Fit, RefusesWhatCannotBeFitted) {
