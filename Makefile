@@ -116,15 +116,16 @@ check-docs: build/packages.check ## the documentation site, warnings as errors
 check-pages: build build/packages.check ## the HTML reports in a browser: nothing fails, sticks out or overlaps
 	tools/check_pages.sh build/release/bin/orrery build/pages
 
-# Other builds compile the sources of a folder a dozen at a time; clang-tidy looks at each alone, which
-# proves that each includes what it uses. Of this build only what it reads is made: precompiled headers.
+# Other builds compile the sources of a folder a dozen at a time; this looks at each alone, which proves
+# that each includes what it uses. Of its build only what clang-tidy reads is made: precompiled headers.
 check-tidy: build/packages.check build/lint/build.ninja ## clang-tidy over every source, warnings as errors
 	cmake --build --preset lint -j $(JOBS)
 	tools/tidy.sh build/lint $(JOBS) all
 
-lint: build/packages.check build/lint/build.ninja ## clang-tidy over the sources that changed
-	cmake --build --preset lint -j $(JOBS)
-	tools/tidy.sh build/lint $(JOBS)
+# A dozen sources at a time, with the flags and the precompiled headers of check-asan.
+lint: build/packages.check build/asan/build.ninja ## clang-tidy over the sources that changed
+	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_cold_headers orrery_test_headers
+	tools/tidy.sh build/asan $(JOBS)
 .PHONY: lint
 
 # Whether documented commands still print what the documentation says, whether folders include only

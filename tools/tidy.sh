@@ -3,11 +3,12 @@
 #
 #   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
 #
-# Changed is what differs from where this branch left origin/main, or, where it is origin/main itself
-# as in a fresh clone, from the last commit that is more than four hours older: sources, and of changed
-# headers the source beside them or, where there is none, one that includes them. All sources are
-# looked at when .clang-tidy changed or when there is nothing to compare with. A file that was clean is
-# looked at again only when it, a header, .clang-tidy or its flags changed.
+# Looks at what the build compiles at once: a source or, in builds that do so, a dozen of a folder,
+# which takes as long as two alone. Changed is what differs from where this branch left origin/main,
+# or, where it is origin/main itself as in a fresh clone, from the last commit that is more than four
+# hours older: sources, and of changed headers the source beside them or, where there is none, one that
+# includes them. Everything is looked at when .clang-tidy changed or when there is nothing to compare
+# with. What was clean is looked at again only when it, a header, .clang-tidy or its flags changed.
 set -eu
 build=$1
 jobs=${2:-2}
@@ -23,9 +24,14 @@ rules=$(cat .clang-tidy "$build/compile_commands.json" | sha256sum)
 around=$(echo "$headers $rules" | sha256sum | cut -d' ' -f1)
 export around
 
-known() { # every source of the build, from the repository root
-  sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" |
-    sed -n "s|^$root/||p" | grep '^\(src\|apps\|tests\)/' | LC_ALL=C sort -u
+# Each source of the build from the repository root, a space, and the file that is compiled for it.
+known() {
+  sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" | while read -r unit; do
+    case $unit in
+      */Unity/*) sed -n "s|^#include \"$root/\(.*\)\"|\1 $unit|p" "$unit" ;;
+      *) echo "${unit#"$root"/} $unit" ;;
+    esac
+  done | grep '^\(src\|apps\|tests\)/' | LC_ALL=C sort
 }
 
 base=$(git merge-base HEAD origin/main 2>/dev/null || true)
@@ -56,16 +62,18 @@ chosen() {
         fi ;;
     esac
   done | LC_ALL=C sort -u >"$build/tidy/changed"
-  known | LC_ALL=C comm -12 - "$build/tidy/changed"
+  known | LC_ALL=C join - "$build/tidy/changed"
 }
 
-chosen >"$build/tidy/chosen"
-echo "tidy: $(wc -l <"$build/tidy/chosen") of $(known | wc -l) sources"
+chosen | cut -d' ' -f2 | sort -u >"$build/tidy/chosen"
+echo "tidy: $(wc -l <"$build/tidy/chosen") of $(known | cut -d' ' -f2 | sort -u | wc -l) compiled files"
   xargs -P "$jobs" -I{} sh -c '
-    key=$( (echo "$around"; cat "$1") | sha256sum | cut -d" " -f1)
+    key=$( (echo "$around"; sed -n "s|^#include \"\(/.*\)\"|\1|p" "$1" | xargs cat "$1") |
+      sha256sum | cut -d" " -f1)
     stamp="$build/tidy/$key"
     [ -e "$stamp" ] && exit 0
-    if output=$(clang-tidy-22 --quiet -p "$build" "$1" 2>/dev/null); then
+    if output=$(clang-tidy-22 --quiet -p "$build" --checks=-bugprone-suspicious-include "$1" \
+        2>/dev/null); then
       touch "$stamp"
     else
       printf "%s\n" "$output"

@@ -125,10 +125,7 @@ void add_covariance(std::span<const FitParameter> parameters, const Rows& rows_f
 // Eigen, which Ceres computes with, cuts products into pieces that fit the caches of the machine it
 // runs on, and the pieces decide how sums are rounded: the last digits of a fit would depend on the
 // machine. These are the sizes of the machine that wrote the catalog's fits.
-void fix_order_of_sums() {
-  constexpr std::ptrdiff_t kKibibyte = 1024;
-  Eigen::setCpuCacheSizes(48 * kKibibyte, 512 * kKibibyte, 8 * 1024 * kKibibyte);
-}
+void fix_order_of_sums() { Eigen::setCpuCacheSizes(48 << 10, 512 << 10, 8 << 20); }
 
 Failure refused(std::string message, std::string hint) {
   return bad_input(std::move(message), "fit", std::move(hint));
