@@ -1,5 +1,6 @@
 // orrery catalog: what the catalog holds, and one entry with its source.
 #include <map>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,14 @@ const Value* at_path(const Value& root, const std::vector<std::string_view>& pat
 std::string text_at(const Value& root, const std::vector<std::string_view>& path) {
   const Value* v = at_path(root, path);
   return v != nullptr ? v->scalar_text() : "";
+}
+
+// The fields of an entry that nobody has checked; `all`: what to say of all of them.
+std::string unverified(const Value& entry, const char* all, const char* between) {
+  if (text_at(entry, {"provenance", "verified"}) != "true") return all;
+  const Value* fields = at_path(entry, {"provenance", "unverified"});
+  if (fields == nullptr) return "";
+  return joined(fields->items() | std::views::transform(&Value::scalar_text), between);
 }
 
 // The columns of a listing: the most telling fields of each kind.
@@ -125,13 +134,7 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
       cells.push_back({flops_text(size.flops_per_token)});
     }
     for (const Shown& s : shown) cells.push_back({text_at(entry.root, s.path)});
-    std::string unverified = text_at(entry.root, {"provenance", "verified"}) == "true" ? "" : "all";
-    if (const Value* fields = at_path(entry.root, {"provenance", "unverified"})) {
-      for (const Value& f : fields->items()) {
-        unverified += (unverified.empty() ? "" : ", ") + f.scalar_text();
-      }
-    }
-    cells.push_back({unverified});
+    cells.push_back({unverified(entry.root, "all", ", ")});
     cells.push_back({text_at(entry.root, {"provenance", "source"})});
     table.add_row(std::move(cells));
     document.append(std::move(described));
@@ -169,12 +172,8 @@ Result<int> show(const std::string& kind, const std::string& name, const Catalog
     ORRERY_TRY(const Model model, read_model(*entry));
     text += reading(model);
   }
-  if (text_at(entry->root, {"provenance", "verified"}) != "true") {
-    text += "# unverified: every field\n";
-  } else if (const Value* fields = at_path(entry->root, {"provenance", "unverified"})) {
-    text += "# unverified:";
-    for (const Value& f : fields->items()) text += " " + f.scalar_text();
-    text += "\n";
+  if (const std::string fields = unverified(entry->root, "every field", " "); !fields.empty()) {
+    text += "# unverified: " + fields + "\n";
   }
   return print(text);
 }
@@ -192,7 +191,7 @@ Result<int> show_catalog(const CatalogOptions& options, const Common& common) {
     std::string text = table.text(text_style());
     Value own = Value::map();
     for (const Catalog::Overlaid& entry : catalog.overlaid()) {
-      text += (own.members().empty() ? "\n" : "") + wrapped(entry.in_words(), 2, text_style());
+      text += (own.members().empty() ? "\n" : "") + paragraph(text_style(), entry.in_words());
       own.set(std::string(entry.kind) + "/" + std::string(entry.name),
               Value::text(std::string(entry.path)));
     }

@@ -146,6 +146,25 @@ Result<Catalog> open_catalog(const Common& common) {
   return Catalog::built_in();
 }
 
+Result<std::string> write_all(std::initializer_list<OutputFile> files) {
+  std::vector<std::pair<const OutputFile*, std::string>> texts;
+  for (const OutputFile& file : files) {
+    if (file.path.empty()) continue;
+    ORRERY_TRY(std::string text, file.text());
+    texts.emplace_back(&file, std::move(text));
+  }
+  std::string lines;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto& [file, text] = texts[i];
+    if (auto written = write_file(file->path, text); !written) {
+      for (std::size_t j = 0; j < i; ++j) std::remove(texts[j].first->path.c_str());
+      return fail(std::move(written.error()));
+    }
+    lines += fmt::format("{}{}{}{}\n", i == 0 ? "\n" : "", file->kind, file->path, file->remark);
+  }
+  return lines;
+}
+
 Result<void> make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -89,6 +89,16 @@ TextStyle text_style();
 // The built-in catalog below the entries of --catalog, $ORRERY_CATALOG (empty: none) or
 // ~/.config/orrery/catalog ($XDG_CONFIG_HOME in place of ~/.config), of the first that there is.
 Result<Catalog> open_catalog(const Common& common);
+// A file that is written beside an answer; no path: it was not asked for.
+struct OutputFile {
+  const char* kind;  // before its path in the answer: "report    "
+  std::string path;
+  std::function<Result<std::string>()> text;
+  const char* remark = "";  // behind its path
+};
+// Gives a line about each file, below a blank one. All texts exist before the first file does; a
+// failure leaves none.
+Result<std::string> write_all(std::initializer_list<OutputFile> files);
 // Makes a folder, with those that it is in.
 Result<void> make_folder(const std::string& folder);
 

@@ -132,19 +132,14 @@ Result<int> compare_all(const CompareOptions& options, const Common& common) {
                  },
                  [&](double share) { progress->show(share, "predicting"); }));
   progress.reset();
-  std::string written;
-  if (!options.html.empty()) {
-    ORRERY_RETURN_IF_ERROR(write_file(options.html, plan_comparison_html(out)));
-    written += "\nreport    " + options.html;
-  }
-  if (!options.csv.empty() && options.csv != "-") {
-    ORRERY_RETURN_IF_ERROR(write_file(options.csv, plan_comparison_csv(out)));
-    written += "\ncells     " + options.csv;
-  }
-  if (!written.empty()) written += "\n";
-  return answered(common.json          ? to_json(plan_comparison_json(out))
-                  : options.csv == "-" ? plan_comparison_csv(out)
-                                       : plan_comparison_text(out, text_style()) + written,
+  const bool prints_cells = options.csv == "-";
+  ORRERY_TRY(const std::string files,
+             write_all({{"report    ", options.html, [&] { return plan_comparison_html(out); }},
+                        {"cells     ", prints_cells ? "" : options.csv,
+                         [&] { return plan_comparison_csv(out); }}}));
+  return answered(common.json    ? to_json(plan_comparison_json(out))
+                  : prints_cells ? plan_comparison_csv(out)
+                                 : plan_comparison_text(out, text_style()) + files,
                   std::ranges::any_of(out.cells, fits));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -21,9 +22,7 @@
 #include "progress.h"
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
-#include "report/plans/estimate_text.h"
-#include "report/plans/generation_report.h"
-#include "report/plans/plans_json.h"
+#include "report/plans/plan_reports.h"
 #include "search/default_step.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace_files.h"
@@ -56,36 +55,27 @@ struct Range {
   std::int64_t last = 0;
 };
 
-std::optional<Range> range_of(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const auto first = parsed_number<std::int64_t>(text.substr(0, dash));
-  const auto last =
-      dash == std::string_view::npos ? first : parsed_number<std::int64_t>(text.substr(dash + 1));
-  if (!first || !last || *first < 0 || *last < *first) return std::nullopt;
-  return Range{*first, *last};
-}
-
-Result<std::vector<Range>> ranges(const std::string& text, std::int64_t ranks) {
+Result<std::vector<Range>> ranges(std::string_view text, std::int64_t ranks) {
   if (text.empty()) return std::vector<Range>{{0, ranks - 1}};
   std::vector<Range> out;
-  std::string_view rest = text;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    const auto range = range_of(item);
-    if (!range) {
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::string_view item = text.substr(at, std::min(text.find(',', at), text.size()) - at);
+    const std::size_t dash = std::min(item.find('-'), item.size());
+    const auto first = parsed_number<std::int64_t>(item.substr(0, dash));
+    const auto last =
+        dash == item.size() ? first : parsed_number<std::int64_t>(item.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first) {
       return bad_input("'" + std::string(item) + "' is not a rank or range of ranks",
                        "--chakra-ranks", "write 0-7,16");
     }
-    if (range->last >= ranks) {
-      return bad_input(
-          "there is no rank " + std::to_string(range->last) + " among " + std::to_string(ranks),
-          "--chakra-ranks", "ranks count from 0");
+    if (*last >= ranks) {
+      return bad_input(fmt::format("there is no rank {} among {}", *last, ranks), "--chakra-ranks",
+                       "ranks count from 0");
     }
-    out.push_back(*range);
-    if (comma == std::string_view::npos) return out;
-    rest.remove_prefix(comma + 1);
+    out.push_back({*first, *last});
+    at += item.size() + 1;
   }
+  return out;
 }
 
 // Writes step.RANK.et for each of `ranks` ("0-7,16"; empty: all) into `folder`, and beside them
@@ -124,9 +114,9 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
 }
 
 // The files that are asked for; gives a line about each. All of them show the one predicted step.
-Result<std::vector<std::string>> write_files(const EstimateOptions& options, const Common& common,
-                                             const PredictedStep& step, const Estimate& figures,
-                                             const std::optional<HealthyRun>& run) {
+Result<std::string> write_files(const EstimateOptions& options, const Common& common,
+                                const PredictedStep& step, const Estimate& figures,
+                                const std::optional<HealthyRun>& run) {
   const bool draws_operations = options.question.expanded && !options.question.timeline.empty();
   std::optional<SimulatedStep> expanded;
   if (draws_operations || !options.chakra.empty() || !options.graph.empty()) {
@@ -135,19 +125,21 @@ Result<std::vector<std::string>> write_files(const EstimateOptions& options, con
   if (!options.chakra.empty() || !options.graph.empty()) {
     ORRERY_RETURN_IF_ERROR(check_alike(step.cluster(), "a file of every operation's group"));
   }
-  ORRERY_TRY(std::vector<std::string> out,
+  ORRERY_TRY(std::string out,
              write_report_files(
                  options.question, step, draws_operations ? *expanded : step.folded, figures,
                  {.runs = run ? std::span(&*run, 1) : std::span<const HealthyRun>()}));
+  const auto add = [&](const std::string& line) { out += (out.empty() ? "\n" : "") + line + "\n"; };
   if (!options.chakra.empty()) {
-    ORRERY_TRY(std::string line, write_step_chakra(StepChakra(step, *expanded), options.chakra,
-                                                   options.chakra_ranks, common));
-    out.push_back(std::move(line));
+    ORRERY_TRY(const std::string line,
+               write_step_chakra(StepChakra(step, *expanded), options.chakra, options.chakra_ranks,
+                                 common));
+    add(line);
   }
   if (!options.graph.empty()) {
     ORRERY_TRY(const std::string line,
                write_graph(options.graph, step_graph_file(std::move(*expanded))));
-    out.push_back("graph     " + line);
+    add("graph     " + line);
   }
   return out;
 }
@@ -211,7 +203,7 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
       refusal_text(figures, options.question, style) + estimate_text(figures, subject, style);
   if (extras.run) {
     text +=
-        heading("The whole run", "", style) + wrapped(healthy_run_sentence(*extras.run), 2, style);
+        heading("The whole run", "", style) + paragraph(style, healthy_run_sentence(*extras.run));
   }
   if (step.plan().pp > 1 && !common.quiet) {
     text += "\n" + pipeline_text(pipeline_spans(step), style);
@@ -222,9 +214,7 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
   if (extras.flows) text += flows_text(*extras.flows, style);
   if (extras.numerics) text += numerics_text(*extras.numerics, style);
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
-  for (const std::string& line : written) text += "\n" + line;
-  if (!written.empty()) text += "\n";
-  return answered(text, fits);
+  return answered(text + written, fits);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "question.h"
 #include "report/drawing/figures.h"
 #include "report/forecasts/forecast_reports.h"
-#include "run_options.h"
 #include "search/default_step.h"
 
 namespace orrery::cli {
@@ -125,10 +124,8 @@ auto with_progress(const Common& common, const char* words, const Work& work) {
 template <class Html, class Json, class Text>
 Result<int> answer(const ForecastOptions& options, const Common& common, const Html& html,
                    const Json& json, const Text& text) {
-  const std::string& file = options.question.html;
-  if (!file.empty()) ORRERY_RETURN_IF_ERROR(write_file(file, html()));
-  if (common.json) return print(to_json(json()));
-  return print(text(text_style()) + (file.empty() ? "" : "\nreport    " + file + "\n"));
+  ORRERY_TRY(const std::string files, write_all({{"report    ", options.question.html, html}}));
+  return print(common.json ? to_json(json()) : text(text_style()) + files);
 }
 
 // Without a model: which sizes reach a loss, or what a compute reaches.

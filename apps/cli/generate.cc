@@ -9,7 +9,7 @@
 #include "document/value.h"
 #include "estimate/generation.h"
 #include "question.h"
-#include "report/plans/generation_report.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "document/value.h"
 #include "launch/launch.h"
 #include "report/drawing/figures.h"
-#include "report/plans/launch_report.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery::cli {
 namespace {

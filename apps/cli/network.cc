@@ -15,7 +15,6 @@
 #include "network/collective_comparison.h"
 #include "network/msccl.h"
 #include "progress.h"
-#include "report/collectives/collective_report.h"
 #include "report/network/network_report.h"
 
 namespace orrery::cli {

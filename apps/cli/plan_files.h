@@ -9,7 +9,7 @@
 #include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "question.h"
-#include "report/plans/html_report.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery::cli {
 
@@ -23,11 +23,10 @@ void add_emit(CLI::App* app, Question& question);
 Result<int> emit(const std::string& format, const PredictedStep& step, const Catalog& catalog,
                  const Common& common);
 
-// Writes the HTML report and the timeline that the question asks for; gives a line about each. The
-// timeline shows `drawn`, folded or expanded; `estimate` is that of `step`.
-Result<std::vector<std::string>> write_report_files(const Question& question,
-                                                    const PredictedStep& step,
-                                                    const SimulatedStep& drawn,
-                                                    const Estimate& estimate, const FoundBy& found);
+// Writes the HTML report and the timeline that the question asks for; gives a line about each, as
+// write_all does. The timeline shows `drawn`, folded or expanded; `estimate` is that of `step`.
+Result<std::string> write_report_files(const Question& question, const PredictedStep& step,
+                                       const SimulatedStep& drawn, const Estimate& estimate,
+                                       const FoundBy& found);
 
 }  // namespace orrery::cli

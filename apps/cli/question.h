@@ -1,5 +1,5 @@
 // From what was typed to a specification (estimate/spec.h) of what is predicted, and to the run
-// that is made of its step if nothing fails.
+// that is made of its step.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include "estimate/spec.h"
 #include "field_options.h"
 #include "forecast/run_costs.h"
+#include "forecast/run_question.h"
 #include "python/user_functions.h"
 
 namespace orrery::cli {
@@ -47,6 +48,10 @@ inline Interpreters interpreters(const Question& q) {
 
 Result<Spec> ask(const Question& question, const Catalog& catalog);
 
+// The options of a run that `forecast` and `search` share, and what they and the section `forecast`
+// of a specification ask; options that a command lacks are taken as not given.
+void add_run(CLI::App* app, FieldOptions& options);
+Result<RunQuestion> run_question(const FieldOptions& options, const Value& section);
 // --tokens and --price: the run of so many tokens made of the estimated step if nothing fails;
 // nothing where no tokens are given. Prices and powers are those of the section `forecast`, or
 // --price.

@@ -101,23 +101,6 @@ Result<Answer> one_schedule(const ScheduleCommandOptions& options) {
   return out;
 }
 
-struct OutputFile {
-  std::string kind, path, text, remark;
-};
-
-// All texts exist before the first file does; a failure leaves none.
-Result<std::string> write_all(const std::vector<OutputFile>& files) {
-  std::string lines;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (auto written = write_file(files[i].path, files[i].text); !written) {
-      for (std::size_t j = 0; j < i; ++j) std::remove(files[j].path.c_str());
-      return fail(std::move(written.error()));
-    }
-    lines += files[i].kind + "  " + files[i].path + files[i].remark + "\n";
-  }
-  return lines;
-}
-
 std::string picture_of(const Answer& answer) {
   const MeasuredSchedule& s = answer.schedule;
   const std::vector<PipelineSpan> spans = pipeline_spans(s);
@@ -135,26 +118,17 @@ std::string picture_of(const Answer& answer) {
 }
 
 Result<std::string> write_files(const ScheduleCommandOptions& options, const Answer& answer) {
-  std::vector<OutputFile> files;
-  if (!options.svg.empty() || !options.png.empty()) {
-    std::string svg = picture_of(answer);
-    if (!options.png.empty()) {
-      ORRERY_TRY(std::string png, png_of_svg(svg, static_cast<int>(kPictureWidth) * kPngScale));
-      files.push_back({"png", options.png, std::move(png), ""});
-    }
-    if (!options.svg.empty()) files.push_back({"svg", options.svg, std::move(svg), ""});
-  }
-  if (!options.perfetto.empty()) {
-    const std::string title =
-        answer.schedule.name + ", " + shape_sentence(answer.schedule.pipeline.shape) +
-        (answer.schedule.unit.seconds ? "" : ", a unit is drawn as ") +
-        (answer.schedule.unit.seconds ? ""
-                                      : time_text(answer.schedule.unit.one.seconds(), TimeAxis()));
-    files.push_back({"timeline", options.perfetto,
-                     chrome_json(timeline_spans(answer.schedule), title),
-                     " (open it in ui.perfetto.dev)"});
-  }
-  return write_all(files);
+  const MeasuredSchedule& s = answer.schedule;
+  std::string title = s.name + ", " + shape_sentence(s.pipeline.shape);
+  if (!s.unit.seconds) title += ", a unit is drawn as " + time_text(s.unit.one.seconds(), {});
+  return write_all(
+      {{"png  ", options.png,
+        [&] {
+          return png_of_svg(picture_of(answer), static_cast<int>(kPictureWidth) * kPngScale);
+        }},
+       {"svg  ", options.svg, [&] { return picture_of(answer); }},
+       {"timeline  ", options.perfetto, [&] { return chrome_json(timeline_spans(s), title); },
+        " (open it in ui.perfetto.dev)"}});
 }
 
 // `synthesis` is how the schedule was found, or nullptr.
@@ -169,7 +143,7 @@ Result<int> show(const ScheduleCommandOptions& options, const Common& common, co
   std::string text = schedule_text(
       answer.schedule, {answer.schedule.name, answer.limit, !answer.stated.memory.empty()}, style);
   if (synthesis != nullptr) text += synthesis_text(*synthesis, answer.schedule.unit, style);
-  return print(text + (files.empty() ? "" : "\n" + files));
+  return print(text + files);
 }
 
 // Options that are given but mean nothing to list, compare or auto.

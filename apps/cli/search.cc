@@ -14,11 +14,8 @@
 #include "question.h"
 #include "report/drawing/pipeline_text.h"
 #include "report/forecasts/forecast_reports.h"
-#include "report/plans/estimate_text.h"
-#include "report/plans/plans_json.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/python_functions.h"
-#include "report/plans/search_text.h"
-#include "run_options.h"
 #include "search/across_sites.h"
 #include "search/stated_space.h"
 
@@ -42,8 +39,8 @@ struct SearchCommandOptions {
 };
 
 // Of the best plan.
-Result<std::vector<std::string>> write_files(const Question& question, const PredictedStep& winner,
-                                             const Estimate& figures, const FoundBy& found) {
+Result<std::string> write_files(const Question& question, const PredictedStep& winner,
+                                const Estimate& figures, const FoundBy& found) {
   const auto write = [&](const SimulatedStep& drawn) {
     return write_report_files(question, winner, drawn, figures, found);
   };
@@ -64,12 +61,6 @@ Result<std::vector<LinkVariation>> link_variations(const SearchCommandOptions& o
     out.push_back({text.substr(0, equals), std::move(values)});
   }
   return out;
-}
-
-std::string text_of(const std::vector<std::string>& files) {
-  std::string out;
-  for (const std::string& line : files) out += "\n" + line;
-  return out.empty() ? out : out + "\n";
 }
 
 // The best plans and sizes of a whole run.
@@ -94,7 +85,7 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
     return emit(options.question.emit, *found.winner, catalog, common);
   }
   const Subject subject = subject_of(spec.scenario);
-  std::vector<std::string> files;
+  std::string files;
   if (found.winner) {
     ORRERY_TRY(files, write_files(options.question, *found.winner, found.runs.front().plan,
                                   {.elapsed = elapsed}));
@@ -102,7 +93,7 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
   if (common.json) {
     return answered(to_json(run_search_json(found, subject, elapsed)), !found.runs.empty());
   }
-  return answered(run_search_text(found, subject, elapsed, text_style()) + text_of(files),
+  return answered(run_search_text(found, subject, elapsed, text_style()) + files,
                   !found.runs.empty());
 }
 
@@ -207,7 +198,7 @@ Result<int> search_plans(const SearchCommandOptions& options, const Common& comm
   }
   const std::span<const HealthyRun> shown =
       extras.runs ? *extras.runs : std::span<const HealthyRun>();
-  std::vector<std::string> files;
+  std::string files;
   if (found.winner) {
     ORRERY_TRY(files, write_files(options.question, *found.winner, found.plans.front(),
                                   {.search = &found,
@@ -228,7 +219,7 @@ Result<int> search_plans(const SearchCommandOptions& options, const Common& comm
     text += "\n" + pipeline_text(pipeline_spans(*found.winner), style);
   }
   if (extras.numerics) text += numerics_text(*extras.numerics, style);
-  return answered(text + text_of(files), fits);
+  return answered(text + files, fits);
 }
 
 }  // namespace

@@ -78,17 +78,13 @@ constexpr std::array<ScopedOption, 10> kScopedOptions = {{
     {"--ignore-control", "Chakra execution traces written as perfetto or graph", simulated_chakra},
 }};
 
-const char* name_of(Target target) {
-  if (target == Target::chakra) return "chakra";
-  return target == Target::perfetto ? "perfetto" : "graph";
-}
-
 Result<void> check_scopes(const ConvertOptions& o, const TraceSources& sources, Target target) {
   for (const ScopedOption& option : kScopedOptions) {
     const bool given = std::ranges::find(o.given, option.name) != o.given.end();
     if (!given || option.means(*sources.format, target)) continue;
     return bad_input(std::string(option.name) + " is of " + option.scope + ", but this is " +
-                         std::string(sources.format->name) + " written as " + name_of(target),
+                         std::string(sources.format->name) + " written as " +
+                         std::string(to_text(target)),
                      sources.files[0], "leave it out");
   }
   return {};

@@ -27,6 +27,7 @@ namespace orrery::cli {
 namespace {
 
 struct DiffOptions {
+  const CLI::App* app = nullptr;
   TraceFiles files;
   std::vector<std::string> against;
   Question predicted;  // model: empty: two recorded runs
@@ -187,21 +188,12 @@ Result<int> diff_prediction(const DiffOptions& options, const Common& common) {
   return show(d, subject, options, common);
 }
 
-// The first option that says what is predicted, although nothing is; empty: none.
-std::string without_prediction(const Question& asked) {
-  if (!asked.cluster.empty()) return "--on";
-  if (!asked.plan.empty()) return "--plan";
-  if (!asked.sequence_length.empty()) return "--seq";
-  return asked.global_batch.empty() ? "" : "--global-batch";
-}
-
 Result<int> diff_runs(const DiffOptions& options, const Common& common) {
   if (!options.predicted.model.empty()) return diff_prediction(options, common);
-  if (const std::string option = without_prediction(options.predicted); !option.empty()) {
-    return bad_input("needs --predicted", option,
-                     "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
-                     "run with a prediction");
-  }
+  ORRERY_RETURN_IF_ERROR(
+      refuse_given(*options.app, {"--on", "--plan", "--seq", "--global-batch"}, "needs --predicted",
+                   "two recorded runs need no cluster and no plan; --predicted SPEC compares one "
+                   "run with a prediction"));
   std::vector<std::string> first = options.files.files;
   std::vector<std::string> second = options.against;
   if (second.empty()) {
@@ -232,6 +224,7 @@ Result<int> diff_runs(const DiffOptions& options, const Common& common) {
 Command trace_diff(CLI::App& trace) {
   auto [app, options] = subcommand<DiffOptions>(
       trace, "diff", "two runs, or a run and a prediction: what got slower, and why");
+  options->app = app;
   add_trace_files(app, options->files);
   app->add_option("--against", options->against,
                   "the second run: its traces, one a rank, or folders of them");

@@ -79,20 +79,7 @@ Costs costs_of(const RunAnalysis& analysis, std::size_t rank, const TemporalBrea
 TemporalBreakdown analyzed_time(const RankAnalysis& rank, BreakdownPreset preset) {
   if (preset != BreakdownPreset::orrery || rank.steps.empty()) return rank.whole;
   TemporalBreakdown sum;
-  for (const StepAnalysis& step : rank.steps) {
-    const TemporalBreakdown& b = step.parts;
-    sum.window.end += b.total_ns();
-    sum.compute_ns += b.compute_ns;
-    sum.exposed_communication_ns += b.exposed_communication_ns;
-    sum.exposed_copy_ns += b.exposed_copy_ns;
-    sum.idle.host_wait_ns += b.idle.host_wait_ns;
-    sum.idle.kernel_wait_ns += b.idle.kernel_wait_ns;
-    sum.idle.other_ns += b.idle.other_ns;
-    sum.idle.other_process_ns += b.idle.other_process_ns;
-    sum.communication_ns += b.communication_ns;
-    sum.copy_ns += b.copy_ns;
-    sum.overlapped_ns += b.overlapped_ns;
-  }
+  for (const StepAnalysis& step : rank.steps) sum += step.parts;
   return sum;
 }
 

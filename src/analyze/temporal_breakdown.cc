@@ -99,4 +99,19 @@ std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
   return breakdowns;
 }
 
+TemporalBreakdown& TemporalBreakdown::operator+=(const TemporalBreakdown& b) {
+  window.end += b.total_ns();
+  compute_ns += b.compute_ns;
+  exposed_communication_ns += b.exposed_communication_ns;
+  exposed_copy_ns += b.exposed_copy_ns;
+  idle.host_wait_ns += b.idle.host_wait_ns;
+  idle.kernel_wait_ns += b.idle.kernel_wait_ns;
+  idle.other_ns += b.idle.other_ns;
+  idle.other_process_ns += b.idle.other_process_ns;
+  communication_ns += b.communication_ns;
+  copy_ns += b.copy_ns;
+  overlapped_ns += b.overlapped_ns;
+  return *this;
+}
+
 }  // namespace orrery

@@ -59,6 +59,8 @@ struct TemporalBreakdown {
                ? 0
                : static_cast<double>(overlapped_ns) / static_cast<double>(communication_ns);
   }
+  // Of several windows the sum, as long as they are together.
+  TemporalBreakdown& operator+=(const TemporalBreakdown& b);
 };
 
 // The kind of every event by a preset; WorkKind::none also of work that it does not take.

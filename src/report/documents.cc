@@ -7,15 +7,12 @@
 #include <cctype>
 
 #include "document/results.h"
-#include "report/collectives/collective_report.h"
 #include "report/fleet/fleet_report.h"
 #include "report/forecasts/forecast_reports.h"
 #include "report/network/network_report.h"
 #include "report/numerics/numerics_report.h"
-#include "report/plans/generation_report.h"
-#include "report/plans/launch_report.h"
 #include "report/plans/plan_comparison.h"
-#include "report/plans/plans_json.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/table_placement_report.h"
 #include "report/schedules/schedule_report.h"
 #include "report/traces/trace_reports.h"

@@ -15,7 +15,7 @@
 #include "report/documents.h"
 #include "report/forecasts/forecast_reports.h"
 #include "report/plans/plan_comparison.h"
-#include "report/plans/plans_json.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/sample_estimate.h"
 #include "report/schedules/schedule_report.h"
 #include "report/traces/sample_analysis.h"

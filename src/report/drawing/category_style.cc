@@ -92,18 +92,21 @@ std::vector<BreakdownSection> sections(const Breakdown& breakdown) {
 
 std::array<MemoryPart, kMemoryParts> parts_of(const MemoryReport& r) {
   return {{
-      {"parameters", "parameters", r.parameters, {33, "#2f6fde", "#5b93f5"}},
-      {"gradients", "gradients", r.gradients, {38, "#1499b8", "#38bdd8"}},
-      {"optimizer_states", "optimizer states", r.optimizer_states, {63, "#5a55d6", "#8d89f7"}},
-      {"activations", "activations in flight", r.activations, {208, "#e8890c", "#ff9d3c"}},
-      {"transient", "transient", r.transient, {204, "#d6336c", "#f5649a"}},
-      {"buffers", "buffers", r.buffers, {245, "#7f8b97", "#7d8996"}},
-      {"fragmentation", "fragmentation", r.fragmentation, {250, "#c3cad1", "#4a5560"}},
+      {"memory-parameters", "parameters", r.parameters, {33, "#2f6fde", "#5b93f5"}},
+      {"memory-gradients", "gradients", r.gradients, {38, "#1499b8", "#38bdd8"}},
+      {"memory-optimizer_states",
+       "optimizer states",
+       r.optimizer_states,
+       {63, "#5a55d6", "#8d89f7"}},
+      {"memory-activations", "activations in flight", r.activations, {208, "#e8890c", "#ff9d3c"}},
+      {"memory-transient", "transient", r.transient, {204, "#d6336c", "#f5649a"}},
+      {"memory-buffers", "buffers", r.buffers, {245, "#7f8b97", "#7d8996"}},
+      {"memory-fragmentation", "fragmentation", r.fragmentation, {250, "#c3cad1", "#4a5560"}},
   }};
 }
 
-Swatch swatch_of_training() { return {33, "#2f6fde", "#5b93f5"}; }
-
+// How the parts of a run's wall-clock time are coloured: training is blue, what a failure costs is
+// warm, what comes with running at all is neither.
 Swatch swatch(Badput badput) {
   static constexpr std::array<Swatch, 6> kSwatches = {{{101, "#7a6a3a", "#b8a66a"},
                                                        {214, "#f0a202", "#ffc043"},
@@ -115,19 +118,14 @@ Swatch swatch(Badput badput) {
   return i < kSwatches.size() ? kSwatches[i] : Swatch{245, "#a3acb5", "#5f6b78"};
 }
 
-std::string run_variables(std::string_view Swatch::* colour) {
-  std::string out = fmt::format("--{}:{};", kTraining, swatch_of_training().*colour);
-  for (const EnumName<Badput>& b : names_of(Badput{})) {
-    out += fmt::format("--{}:{};", b.name, swatch(b.value).*colour);
+std::vector<std::pair<std::string_view, Swatch>> page_colours() {
+  std::vector<std::pair<std::string_view, Swatch>> out;
+  for (std::size_t i = 0; i < kCategories; ++i) {
+    out.emplace_back(to_text(static_cast<Category>(i)), swatch(static_cast<Category>(i)));
   }
-  return out;
-}
-
-std::string run_rules() {
-  std::string out = fmt::format(".c-{0}{{fill:var(--{0})}}", kTraining);
-  for (const EnumName<Badput>& b : names_of(Badput{})) {
-    out += fmt::format(".c-{0}{{fill:var(--{0})}}", b.name);
-  }
+  for (const MemoryPart& part : parts_of({})) out.emplace_back(part.css_class, part.swatch);
+  out.emplace_back(kTraining, Swatch{33, "#2f6fde", "#5b93f5"});
+  for (const EnumName<Badput>& b : names_of(Badput{})) out.emplace_back(b.name, swatch(b.value));
   return out;
 }
 

@@ -48,8 +48,8 @@ std::vector<BreakdownSection> sections(const Breakdown& breakdown);
 
 // One part of the memory of a rank.
 struct MemoryPart {
-  std::string_view key;    // "optimizer_states"
-  std::string_view label;  // "optimizer states"
+  std::string_view css_class;  // "memory-optimizer_states", also its variable
+  std::string_view label;      // "optimizer states"
   ByteCount bytes = 0;
   Swatch swatch;
 };
@@ -57,14 +57,11 @@ inline constexpr std::size_t kMemoryParts = 7;
 // Adds up to report.peak.
 std::array<MemoryPart, kMemoryParts> parts_of(const MemoryReport& report);
 
-// How the parts of a run's wall-clock time are coloured on a page: training is blue, what a failure
-// costs is warm, what comes with running at all is neither.
-inline constexpr std::string_view kTraining = "training";  // its variable and class
-Swatch swatch_of_training();
-Swatch swatch(Badput badput);
+// The part of a run's wall-clock time that is no loss: its variable and class.
+inline constexpr std::string_view kTraining = "training";
 
-// "--training:#2f6fde;", and ".c-training{fill:var(--training)}".
-std::string run_variables(std::string_view Swatch::* colour);
-std::string run_rules();
+// Every colour of a page by the name of its variable: the lines of a breakdown, the parts of memory
+// and the parts of a run.
+std::vector<std::pair<std::string_view, Swatch>> page_colours();
 
 }  // namespace orrery

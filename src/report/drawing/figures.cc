@@ -9,6 +9,12 @@
 
 namespace orrery {
 
+std::string spaced(std::string_view key, char between) {
+  std::string out(key);
+  std::ranges::replace(out, '_', between);
+  return out;
+}
+
 std::string unbroken(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
@@ -88,17 +94,21 @@ std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts) {
     remainders.push_back(exact - std::floor(exact));
     missing -= tenths[i];
   }
-  std::vector<std::size_t> order(parts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return remainders[a] != remainders[b] ? remainders[a] > remainders[b] : a < b;
-  });
+  const auto order = descending(parts.size(), [&](std::size_t i) { return remainders[i]; });
   for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing) ++tenths[order[i]];
   return tenths;
 }
 
 std::string percent_of_tenths(int tenths) {
   return fmt::format("{}.{} %", tenths / 10, tenths % 10);
+}
+
+std::vector<std::size_t> evenly_spread(std::size_t all, std::size_t most) {
+  const std::size_t shown = std::min(all, most);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < shown; ++i)
+    out.push_back(shown < 2 ? 0 : i * (all - 1) / (shown - 1));
+  return out;
 }
 
 std::string scientific(double x, int digits) {

@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +32,8 @@ template <class Items>
 std::string joined(const Items& items, std::string_view between) {
   return fmt::format("{}", fmt::join(items, between));
 }
+// "launch_delay" -> "launch delay"; with another character between the words: "launch-delay".
+std::string spaced(std::string_view key, char between = ' ');
 // The text with no-break spaces, so that a figure stays with its unit.
 std::string unbroken(std::string_view text);
 // "+1.25 s", "-3 ms".
@@ -60,6 +66,17 @@ std::string watt_hours(Joules energy);
 std::vector<int> tenths_of_percent(std::span<const Picoseconds> parts);
 // 412 -> "41.2 %".
 std::string percent_of_tenths(int tenths);
+
+// Of `all` things at most `most`: the first, the last and evenly spread ones between.
+std::vector<std::size_t> evenly_spread(std::size_t all, std::size_t most);
+// The indices below `count`, those of the greatest values first; of equal ones the first.
+template <class Value>
+std::vector<std::size_t> descending(std::size_t count, const Value& value) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  std::ranges::stable_sort(out, std::ranges::greater(), value);
+  return out;
+}
 
 // What the time axis of a drawing counts: seconds, or units of the asker's own.
 struct TimeAxis {

@@ -16,32 +16,24 @@ extern const char* const kPageScript;  // page.js
 
 namespace {
 
-// "--bubble:#a3acb5;" for every line of a breakdown and every part of memory.
+// "--bubble:#a3acb5;"
 std::string variables(std::string_view Swatch::* colour) {
   std::string out;
-  for (std::size_t i = 0; i < kCategories; ++i) {
-    const auto c = static_cast<Category>(i);
-    out += fmt::format("--{}:{};", to_text(c), swatch(c).*colour);
-  }
-  for (const MemoryPart& part : parts_of({})) {
-    out += fmt::format("--memory-{}:{};", part.key, part.swatch.*colour);
+  for (const auto& [name, swatch] : page_colours()) {
+    out += fmt::format("--{}:{};", name, swatch.*colour);
   }
   return out;
 }
 
+// Fillings and lines in these colours.
 std::string classes() {
+  std::vector<std::string_view> names = {"accent", "good", "bad", "soft", "ink"};
+  for (const auto& [name, swatch] : page_colours()) names.push_back(name);
   std::string out;
-  for (const std::string_view key : {"accent", "good", "bad", "soft", "ink"}) {
-    out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
+  for (const std::string_view name : names) {
+    out += fmt::format(".c-{0}{{fill:var(--{0})}}.o-{0}{{stroke:var(--{0})}}", name);
   }
-  for (std::size_t i = 0; i < kCategories; ++i) {
-    const std::string_view key = to_text(static_cast<Category>(i));
-    out += fmt::format(".c-{}{{fill:var(--{})}}.o-{}{{stroke:var(--{})}}", key, key, key, key);
-  }
-  for (const MemoryPart& part : parts_of({})) {
-    out += fmt::format(".c-memory-{}{{fill:var(--memory-{})}}", part.key, part.key);
-  }
-  return out + run_rules();
+  return out;
 }
 
 }  // namespace
@@ -53,10 +45,8 @@ std::string html_page(std::string_view title, std::string_view body) {
       "<title>{}</title>\n<style>\n{}:root{{{}}}\n{}\n"
       "@media (prefers-color-scheme:dark){{:root{{{}}}\n{}}}\n{}</style>\n</head>\n<body>\n"
       "<main>\n{}</main>\n<script>\n{}</script>\n</body>\n</html>\n",
-      html_text(title), kPageStyle,
-      variables(&Swatch::light) + run_variables(&Swatch::light) + pass_variables(Page::light),
-      pass_rules(Page::light),
-      variables(&Swatch::dark) + run_variables(&Swatch::dark) + pass_variables(Page::dark),
+      html_text(title), kPageStyle, variables(&Swatch::light) + pass_variables(Page::light),
+      pass_rules(Page::light), variables(&Swatch::dark) + pass_variables(Page::dark),
       pass_rules(Page::dark), classes(), body, kPageScript);
 }
 
@@ -111,6 +101,10 @@ std::string html_section(std::string_view title, std::string_view remark, std::s
       anchor(title), html_text(title), html_text(remark), body);
 }
 
+std::string html_section(std::string_view title, std::string_view remark, const Table& table) {
+  return table.empty() ? "" : html_section(title, remark, table.html());
+}
+
 std::string html_assumed(const std::vector<std::string>& sentences) {
   if (sentences.empty()) return "";
   std::string items;
@@ -143,21 +137,6 @@ std::string html_halves(std::string_view left, std::string_view right) {
   return fmt::format(
       "<div class=\"columns\"><div class=\"half\">{}</div><div class=\"half\">{}</div></div>\n",
       left, right);
-}
-
-std::string html_bar(std::span<const BarSegment> bar) {
-  if (bar.size() == 1 && bar[0].tip.empty()) {
-    return fmt::format(
-        "<td class=\"bar mini\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>",
-        bar[0].css_class, 100 * bar[0].share);
-  }
-  std::string parts;
-  for (const BarSegment& part : bar) {
-    if (!(part.share > 0)) continue;
-    parts += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}\"></i>",
-                         part.css_class, 100 * part.share, html_text(part.tip));
-  }
-  return fmt::format("<td class=\"stack\"><div>{}</div></td>", parts);
 }
 
 }  // namespace orrery

@@ -32,6 +32,8 @@ std::string html_tile_with(std::string_view name, std::string_view value, std::s
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
 
+// The same of a table; nothing of one without rows.
+std::string html_section(std::string_view title, std::string_view remark, const Table& table);
 // The section of what was filled in where nothing was said; nothing of nothing.
 std::string html_assumed(const std::vector<std::string>& sentences);
 
@@ -44,8 +46,5 @@ std::string html_legend(const std::vector<std::pair<std::string, Category>>& ent
 
 // Two halves of a section, side by side where there is room. Both are markup.
 std::string html_halves(std::string_view left, std::string_view right);
-
-// The cell of a table that holds one bar, or a whole of parts that have tips.
-std::string html_bar(std::span<const BarSegment> bar);
 
 }  // namespace orrery

@@ -10,6 +10,7 @@ namespace orrery {
 namespace {
 
 using Kind = PipelineSpan::Kind;
+constexpr int kPassTints = 4;  // 0 is the full colour
 
 // clang-format off
 constexpr std::array<PassStyle, kPipelineSpanKinds> kStyles = {{
@@ -65,13 +66,17 @@ int tint(int chunk, int chunks) {
   return static_cast<int>(std::lround(chunk * (kPassTints - 1.0) / (chunks - 1)));
 }
 
+namespace {
+
+// "#rrggbb": the style's colour mixed with the page's.
 std::string tinted(Kind kind, int tint, Page page) {
   const Channels c = mixed(kind, tint, page);
   return fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(c[0]), static_cast<int>(c[1]),
                      static_cast<int>(c[2]));
 }
 
-// Contrast by relative luminance (WCAG 2.2), between white and a near-black.
+// Whether text on it is better dark than white. Contrast by relative luminance (WCAG 2.2), between
+// white and a near-black.
 bool wants_dark_text(Kind kind, int tint, Page page) {
   const Channels c = mixed(kind, tint, page);
   const auto linear = [](double channel) {
@@ -83,8 +88,6 @@ bool wants_dark_text(Kind kind, int tint, Page page) {
   const double on_dark = (luminance + 0.05) / 0.06;
   return on_dark > 1.4 * on_white;
 }
-
-namespace {
 
 template <class Visit>
 void for_all(Visit visit) {

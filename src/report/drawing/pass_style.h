@@ -14,8 +14,6 @@
 
 namespace orrery {
 
-inline constexpr int kPassTints = 4;  // 0 is the full colour
-
 struct PassStyle {
   std::string_view name;                   // "input gradient"
   std::string_view css_class;              // "b": with its tint "b0" to "b3"
@@ -31,10 +29,6 @@ const PassStyle& style(PipelineSpan::Kind kind);
 int tint(int chunk, int chunks);
 
 enum class Page { light, dark };
-// "#rrggbb": the style's colour mixed with the page's.
-std::string tinted(PipelineSpan::Kind kind, int tint, Page page);
-// Whether text on it is better dark than white.
-bool wants_dark_text(PipelineSpan::Kind kind, int tint, Page page);
 
 // For every kind and tint the rules ".f0{fill:#2c6fb0}" for shapes and ".n-f0{fill:#ffffff}" for
 // the numbers on them.

@@ -57,7 +57,7 @@ std::set<int> kept_stages(const std::map<int, std::vector<LanePiece>>& stages, i
   const auto mean = std::max<std::size_t>(all / numbers.size(), 1);
   const std::size_t rows = std::clamp<std::size_t>(budget / mean, 2, numbers.size());
   std::set<int> out;
-  for (std::size_t r = 0; r < rows; ++r) out.insert(numbers[r * (numbers.size() - 1) / (rows - 1)]);
+  for (const std::size_t i : evenly_spread(numbers.size(), rows)) out.insert(numbers[i]);
   if (stages.contains(critical) && !out.contains(critical) && out.size() > 2) {
     // Instead of the nearest one that is neither first nor last.
     const auto after = out.upper_bound(critical);

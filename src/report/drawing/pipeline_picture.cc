@@ -368,10 +368,10 @@ class PictureWriter {
     const std::size_t devices = p_.memory.size();
     const auto rows = static_cast<std::size_t>((tall - 10) / 16);
     const std::size_t columns = 2;
-    const std::size_t shown = std::min(devices, rows * columns);
+    const std::vector<std::size_t> all = evenly_spread(devices, rows * columns);
+    const std::size_t shown = all.size();
     for (std::size_t i = 0; i < shown; ++i) {
-      const std::size_t d =
-          shown == devices ? i : i * (devices - 1) / std::max<std::size_t>(shown - 1, 1);
+      const std::size_t d = all[i];
       double peak = 0;
       for (const MemoryChange& c : p_.memory[d]) peak = std::max(peak, c.held);
       const std::size_t per_column = (shown + columns - 1) / columns;

@@ -198,19 +198,6 @@ std::string coloured_row(const std::vector<Content>& row, std::span<const Pipeli
   return open.empty() ? out : out + "\x1b[0m";
 }
 
-std::vector<int> drawn_stages(const std::map<int, std::vector<int>>& by_stage, int most_rows) {
-  std::vector<int> all;
-  for (const auto& [stage, spans] : by_stage) all.push_back(stage);
-  const int rows = std::max(2, most_rows);
-  if (static_cast<int>(all.size()) <= rows) return all;
-  std::vector<int> out;
-  for (int r = 0; r < rows; ++r) {
-    out.push_back(
-        all[static_cast<std::size_t>(r) * (all.size() - 1) / static_cast<std::size_t>(rows - 1)]);
-  }
-  return out;
-}
-
 // `seen` by kind, then whether several shared a cell.
 using Seen = std::array<bool, kPipelineSpanKinds + 1>;
 
@@ -261,12 +248,15 @@ std::string pipeline_text(std::span<const PipelineSpan> spans, const TextStyle& 
   std::string out;
   Seen seen{};
   int previous = by_stage.begin()->first - 1;
-  for (const int stage : drawn_stages(by_stage, most_rows)) {
+  const std::vector<std::pair<int, std::vector<int>>> stages(by_stage.begin(), by_stage.end());
+  for (const std::size_t s :
+       evenly_spread(stages.size(), static_cast<std::size_t>(std::max(most_rows, 2)))) {
+    const auto& [stage, of_stage] = stages[s];
     if (stage != previous + 1) {
       out += painted("  " + fitted("⋮", label, Align::right), {.dim = true}, style) + "\n";
     }
     previous = stage;
-    const std::vector<Content> cells = contents(by_stage[stage], spans, scale);
+    const std::vector<Content> cells = contents(of_stage, spans, scale);
     for (const Content& cell : cells) {
       if (cell.look == Look::several) seen[kPipelineSpanKinds] = true;
       if (cell.look == Look::one_kind) seen[static_cast<std::size_t>(cell.kind)] = true;

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/text_style.h"
+#include "units/quantity_text.h"
 
 namespace orrery {
 namespace {
@@ -311,6 +313,82 @@ std::string tornado_svg(const Tornado& tornado) {
   out += svg::line(f.x_of(0), kTop, f.x_of(0), bottom, "axis");
   return out + svg::text((kLeft + kRight) / 2, bottom + 36, "axis-title middle", tornado.axis) +
          "</svg>";
+}
+
+namespace {
+
+// A logarithmic axis of whole decades around these, with a tick at each.
+PlotAxis decades(std::string title, double least, double greatest, std::string (*words)(double)) {
+  const double first = std::floor(std::log10(least));
+  const double last = std::max(first + 1, std::ceil(std::log10(greatest)));
+  PlotAxis out{std::move(title), std::pow(10.0, first), std::pow(10.0, last), true};
+  for (double e = first; e <= last + 1e-9; ++e) {
+    out.ticks.push_back({std::pow(10.0, e), words(std::pow(10.0, e))});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string roofline_svg(const RooflineChart& chart) {
+  std::vector<const RooflinePoint*> points;
+  for (const RooflinePoint& p : chart.points) {
+    if (p.intensity > 0 && p.rate.value() > 0) points.push_back(&p);
+  }
+  if (points.empty() || chart.peaks.empty() || !(chart.bandwidth.value() > 0)) return "";
+  double highest_peak = 0;
+  for (const RooflinePeak& p : chart.peaks) highest_peak = std::max(highest_peak, p.rate.value());
+  double least_x = highest_peak / chart.bandwidth.value();
+  double greatest_x = least_x * 4;
+  double least_y = highest_peak;
+  double greatest_y = highest_peak;
+  for (const RooflinePoint* p : points) {
+    least_x = std::min(least_x, p->intensity);
+    greatest_x = std::max(greatest_x, p->intensity);
+    least_y = std::min(least_y, p->rate.value());
+    greatest_y = std::max(greatest_y, p->rate.value());
+  }
+  // What is far below everything else would leave no room for it.
+  least_y = std::max(least_y, greatest_y * 1e-6);
+  const Frame f{{96, 20, svg::kWidth - 20, 314},
+                decades("FLOP per byte", least_x, greatest_x,
+                        [](double value) { return fmt::format("{:g}", value); }),
+                decades("", least_y, greatest_y,
+                        [](double value) { return to_text(FlopsPerSecond(value)); })};
+  const double left = f.x.low;
+  const double right = f.x.high;
+  const double floor = f.y.low;
+
+  std::string out = svg::open(svg::kWidth, f.in.bottom + 46, chart.name);
+  for (const PlotTick& tick : f.x.ticks) {
+    out += svg::line(f.x_of(tick.at), f.in.top, f.x_of(tick.at), f.in.bottom, "grid");
+  }
+  out += axes(f) +
+         svg::text((f.in.left + f.in.right) / 2, f.in.bottom + 40, "axis-title middle", f.x.title);
+  const double beta = chart.bandwidth.value();
+  const double ridge = highest_peak / beta;
+  const double start = std::max(left, floor / beta);
+  if (start < ridge) {
+    out +=
+        svg::line(f.x_of(start), f.y_of(start * beta), f.x_of(ridge), f.y_of(highest_peak), "roof");
+    out += svg::text(f.x_of(start) + 8, std::max(f.in.top + 10, f.y_of(start * beta) - 26), "note",
+                     chart.bandwidth_label);
+  }
+  for (const RooflinePeak& p : chart.peaks) {
+    const double from = std::max(left, p.rate.value() / beta);
+    if (from >= right || p.rate.value() < floor) continue;
+    out +=
+        svg::line(f.x_of(from), f.y_of(p.rate.value()), f.in.right, f.y_of(p.rate.value()), "roof");
+    out += svg::text(f.in.right, f.y_of(p.rate.value()) - 6, "note end", p.label);
+  }
+  for (const RooflinePoint* p : points) {
+    const double radius = 3 + 26 * std::sqrt(std::clamp(p->share, 0.0, 1.0));
+    out += fmt::format(
+        R"(<circle class="c-{} bubble" cx="{}" cy="{}" r="{}" data-tip="{}"></circle>)",
+        html_text(p->css_class), number(f.x_of(p->intensity)),
+        number(f.y_of(std::max(p->rate.value(), floor))), number(radius), html_text(p->tip));
+  }
+  return out + "</svg>";
 }
 
 }  // namespace orrery

@@ -29,6 +29,23 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
+// A cell that holds one bar, or a whole of parts that have tips. `width`: "mini" or "".
+std::string html_bar(std::span<const BarSegment> bar, std::string_view width) {
+  if (bar.empty()) return "<td></td>";
+  if (bar.size() == 1 && bar[0].tip.empty()) {
+    return fmt::format(
+        "<td class=\"bar{}\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>", width,
+        bar[0].css_class, 100 * std::clamp(bar[0].share, 0.0, 1.0));
+  }
+  std::string parts;
+  for (const BarSegment& part : bar) {
+    if (!(part.share > 0)) continue;
+    parts += fmt::format("<i style=\"--swatch:var(--{});width:{:.2f}%\" data-tip=\"{}\"></i>",
+                         part.css_class, 100 * part.share, html_text(part.tip));
+  }
+  return fmt::format("<td class=\"stack\"><div>{}</div></td>", parts);
+}
+
 }  // namespace
 
 Column right(std::string title, int importance) {
@@ -233,13 +250,20 @@ std::string Table::html() const {
   }
   out += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    out += r + 1 == best_ ? "<tr class=\"best\">" : "<tr>";
+    if (rows_[r].empty()) continue;
+    const auto mark = marks_.find(r);
+    out += mark == marks_.end() ? "<tr>" : fmt::format("<tr class=\"{}\">", mark->second);
     for (std::size_t i = 0; i < rows_[r].size(); ++i) {
       const Column& column = columns_[i];
       const Cell& cell = rows_[r][i];
       if (!is_in(column, Form::page)) continue;
       if (column.longest_bar > 0) {
-        out += html_bar(cell.bar);
+        out += html_bar(cell.bar, column.longest_bar > 1 ? "" : " mini");
+        continue;
+      }
+      if (!cell.swatch.empty()) {
+        out += fmt::format("<td class=\"key\" style=\"--swatch:var(--{})\">{}</td>", cell.swatch,
+                           html_text(cell.text.substr(cell.text.find_first_not_of(' '))));
         continue;
       }
       const std::string tip =

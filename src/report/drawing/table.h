@@ -75,6 +75,7 @@ struct Cell {
   Ink ink = {};
   std::vector<BarSegment> bar = {};  // in a bar column, instead of the text
   std::string tip = {};              // on a page
+  std::string_view swatch = {};      // on a page: the colour before the text, which is a key of it
 
   [[nodiscard]] Cell with_tip(std::string_view whole) &&;
 };
@@ -123,8 +124,8 @@ class Table {
   }
   // A thin line between the rows before and after.
   void add_rule() { rows_.emplace_back(); }
-  // The page sets the latest row apart.
-  void mark_best() { best_ = rows_.size(); }
+  // On a page the latest row looks like that: "best", "group", "part" of a group, "total".
+  void mark(std::string_view look) { marks_[rows_.size() - 1] = look; }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::string text(const TextStyle& style) const;
@@ -143,7 +144,7 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;  // an empty row is a rule
-  std::size_t best_ = 0;                 // from 1; 0: none
+  std::map<std::size_t, std::string_view> marks_;
 };
 
 // A table below its heading; nothing of a table without rows.

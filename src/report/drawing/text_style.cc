@@ -174,6 +174,10 @@ std::string wrapped(std::string_view text, int indent, const TextStyle& style) {
   return out;
 }
 
+std::string paragraph(const TextStyle& style, std::string_view text) {
+  return wrapped(text, 2, style);
+}
+
 std::string title_line(std::string_view title, const TextStyle& style, Ink ink) {
   const std::string shown = shortened(printable(title), longest_line(style) - 2);
   return "  " + painted(shown, ink, style) + "\n";

@@ -6,9 +6,12 @@
 // Text that came from outside goes through printable(), so that a name cannot move the cursor.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "outcome/printable.h"
 
@@ -58,6 +61,15 @@ std::string fitted(std::string_view text, int width, Align align);
 // Paragraph broken at spaces (a no-break space becomes a space that is no place to break); lines
 // begin with `indent` spaces. Ends with a newline unless empty.
 std::string wrapped(std::string_view text, int indent, const TextStyle& style);
+
+// A paragraph of a report: two cells from the margin.
+std::string paragraph(const TextStyle& style, std::string_view text);
+template <class First, class... Others>
+std::string paragraph(const TextStyle& style, fmt::format_string<First, Others...> text,
+                      First&& first, Others&&... others) {
+  return paragraph(style, std::string_view(fmt::format(text, std::forward<First>(first),
+                                                       std::forward<Others>(others)...)));
+}
 
 // What a text is about, on its first line.
 std::string title_line(std::string_view title, const TextStyle& style, Ink ink = kBold);

@@ -90,9 +90,8 @@ Table end_table(const FleetForecast& f) {
   for (const auto& end : names_of(JobEnd{})) {
     double published = 0;
     for (const EndShare& e : f.mix.ends) published += e.end == end.value ? e.share : 0;
-    std::string words(end.name);
-    std::ranges::replace(words, '_', ' ');
-    table.row(words, fmt::format("{:.2f} %", 100 * f.ends[static_cast<std::size_t>(end.value)]),
+    table.row(spaced(end.name),
+              fmt::format("{:.2f} %", 100 * f.ends[static_cast<std::size_t>(end.value)]),
               fmt::format("{:.2f} %", 100 * published));
   }
   return table;
@@ -123,11 +122,10 @@ std::string unended_words(const FleetForecast& f, const TextStyle& style) {
     ended += s.sum.ended;
   }
   if (ended == submitted) return "";
-  return wrapped(
-      fmt::format("at the end, {} of {} jobs of all seeds had not started and {} had not "
-                  "ended; queue and completion times leave them out",
-                  grouped(submitted - started), grouped(submitted), grouped(submitted - ended)),
-      2, style);
+  return paragraph(style,
+                   "at the end, {} of {} jobs of all seeds had not started and {} had not "
+                   "ended; queue and completion times leave them out",
+                   grouped(submitted - started), grouped(submitted), grouped(submitted - ended));
 }
 
 }  // namespace
@@ -135,11 +133,9 @@ std::string unended_words(const FleetForecast& f, const TextStyle& style) {
 std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
   const std::int64_t jobs = std::llround(f.jobs_of_a_seed);
   std::string out = title_line(f.jobs.empty() ? f.mix.name : f.jobs, style);
-  out += wrapped(
-      fmt::format("{} of {} GPUs, {:.3g} days, {} · scheduler {}, {} estimates · {}",
-                  counted(f.mix.nodes, "node"), f.mix.gpus_per_node, f.days, counted(jobs, "job"),
-                  to_text(f.scheduler), to_text(f.estimates), counted(f.seeds, "seed")),
-      2, style);
+  out += paragraph(style, "{} of {} GPUs, {:.3g} days, {} · scheduler {}, {} estimates · {}",
+                   counted(f.mix.nodes, "node"), f.mix.gpus_per_node, f.days, counted(jobs, "job"),
+                   to_text(f.scheduler), to_text(f.estimates), counted(f.seeds, "seed"));
   out += "\n" + headline(f).text(style) + unended_words(f, style);
   out += section("By size", "of all seeds; medians, and lost to hardware by the rule",
                  size_table(f), style);
@@ -149,7 +145,7 @@ std::string fleet_text(const FleetForecast& f, const TextStyle& style) {
                  "the same jobs and failures; over mean: completion time, p95 over mean estimates",
                  scheduler_table(f), style);
   out += heading("Assumed", "", style);
-  return out + wrapped(joined(f.assumed, " · "), 2, style);
+  return out + paragraph(style, joined(f.assumed, " · "));
 }
 
 namespace {

@@ -15,7 +15,6 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
-#include "report/drawing/time_chart_svg.h"
 #include "report/forecasts/forecast_reports.h"
 
 namespace orrery {
@@ -305,7 +304,7 @@ std::string interval_table(CheckpointedJob job) {
     if (!(interval > Seconds(0))) continue;
     job.interval = interval;
     table.row(to_text(interval), name, percent(exact_ettr(job)));
-    if (interval == own) table.mark_best();
+    if (interval == own) table.mark("best");
   }
   return table.html();
 }
@@ -443,9 +442,8 @@ std::string step_distribution_html(const StepDistribution& d, const Subject& sub
   body += html_section("How long a step takes",
                        "on machines that differ, on a network that is busy now and then",
                        plots + quantile_table(d).html() + paragraphs(sample_sentences(d)));
-  body +=
-      html_section("What makes the tail", "by how much p95 falls if it took the same time always",
-                   tail_table(d).html());
+  body += html_section("What makes the tail",
+                       "by how much p95 falls if it took the same time always", tail_table(d));
   if (!d.slow_stages.empty()) {
     ColumnChart chart{.name = "how much longer p95 is with one slow node, by its stage",
                       .unit = "% by which p95 is longer",
@@ -465,10 +463,7 @@ std::string step_distribution_html(const StepDistribution& d, const Subject& sub
                          fmt::format("a node whose kernels take {:g} times as long", d.slow_node),
                          wide(column_chart_svg(chart)));
   }
-  if (!d.fewer.empty()) {
-    body += html_section("What spare replicas and gradient coding would save", "",
-                         replica_table(d).html());
-  }
+  body += html_section("What spare replicas and gradient coding would save", "", replica_table(d));
   return page("distribution of a step", subject, step_sentence(d), body + html_assumed(d.assumed));
 }
 
@@ -515,7 +510,7 @@ std::string fault_fit_html(const FaultFit& fit) {
                               .curves = {{.points = line, .css_class = "over thick o-accent"}}}),
                     fit_table(fit).html()));
   } else {
-    body += html_section("What the log says", "", fit_table(fit).html());
+    body += html_section("What the log says", "", fit_table(fit));
   }
   return html_page(fit.name + ": faults", html_headline("log of faults", fit.name, "") +
                                               "<p class=\"remark\">" +

@@ -27,7 +27,7 @@ std::string save_words(const CheckpointLevel& level, Seconds step) {
 
 std::string lines(const std::vector<std::string>& sentences, const TextStyle& style) {
   std::string out;
-  for (const std::string& one : sentences) out += wrapped(one, 2, style);
+  for (const std::string& one : sentences) out += paragraph(style, one);
   return out;
 }
 
@@ -182,9 +182,9 @@ Table knob_table(const RunForecast& f) {
 
 std::string forecast_text(const RunForecast& f, const Subject& subject, const TextStyle& style) {
   std::string out = subject_heading(subject, style);
-  out += wrapped(run_sentence(f), 2, style) + "\n" + answer_table(f).text(style) + "\n";
+  out += paragraph(style, run_sentence(f)) + "\n" + answer_table(f).text(style) + "\n";
   out += distribution_line(f.walls, span_words, style);
-  for (const std::string& sentence : answer_sentences(f)) out += wrapped("→ " + sentence, 2, style);
+  for (const std::string& sentence : answer_sentences(f)) out += paragraph(style, "→ " + sentence);
   out += lines(spread_sentences(f), style) + "\n" + lines(cause_sentences(f), style);
   if (f.phases.size() > 1) out += section("Phases", "without a failure", phase_table(f), style);
   out += section("Where the time goes", "mean of the runs", loss_table(f), style);
@@ -229,7 +229,7 @@ Table fit_table(const FaultFit& fit) {
 }
 
 std::string fault_fit_text(const FaultFit& fit, const TextStyle& style) {
-  return title_line(fit.name, style) + wrapped(fault_sentence(fit), 2, style) + "\n" +
+  return title_line(fit.name, style) + paragraph(style, fault_sentence(fit)) + "\n" +
          fit_table(fit).text(style);
 }
 

@@ -68,7 +68,6 @@ std::string step_distribution_text(const StepDistribution& distribution, const S
 // What the page has in common with the text.
 Table quantile_table(const StepDistribution& distribution);
 Table tail_table(const StepDistribution& distribution);
-Table slow_table(const StepDistribution& distribution);
 Table replica_table(const StepDistribution& distribution);
 std::string step_sentence(const StepDistribution& distribution);
 std::string exceeds_sentence(const StepDistribution& distribution);  // empty if it was not asked
@@ -86,10 +85,6 @@ struct TimeRange {
 };
 TimeRange usual_range(std::span<const Seconds> times);
 
-// Shares of the times in equal bins of the range; Rice's rule, 2 n^(1/3), says how many where no
-// number is given.
-std::vector<double> histogram_of(std::span<const Seconds> times, TimeRange range,
-                                 std::size_t bins = 0);
 // The same as an outline, in percent over the unit; and the cumulative curve.
 PlotLine histogram_line(std::span<const Seconds> times, TimeRange range, Seconds unit);
 PlotLine cdf_line(std::span<const Seconds> times, TimeRange range, Seconds unit);

@@ -6,6 +6,7 @@
 
 #include "document/results.h"
 #include "outcome/enum_names.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "report/forecasts/forecast_reports.h"
 #include "report/plans/plan_text.h"
@@ -178,7 +179,7 @@ std::string sizes_text(const RunSearchResult& r, const TextStyle& style) {
       section("Sizes of the run", "sampled: plans whose steps were drawn", sizes_table(r), style);
   for (const SearchedSize& s : r.sizes) {
     if (!s.no_run.empty()) {
-      out += wrapped(fmt::format("{} GPUs: {}", grouped(s.accelerators), s.no_run), 2, style);
+      out += paragraph(style, "{} GPUs: {}", grouped(s.accelerators), s.no_run);
     }
   }
   return out;
@@ -195,7 +196,7 @@ std::string run_search_text(const RunSearchResult& r, const Subject& subject, Se
                             const TextStyle& style) {
   const std::string what = fmt::format("{} on {}", model_in_words(subject), subject.cluster);
   const auto title = [&](const std::string& words) {
-    return title_line(words, style) + wrapped(in_words(subject.size), 2, style);
+    return title_line(words, style) + paragraph(style, in_words(subject.size));
   };
   if (r.runs.empty()) {
     return title((r.interrupted ? "Stopped before a run was found for " : "No plan fits: ") +
@@ -206,32 +207,62 @@ std::string run_search_text(const RunSearchResult& r, const Subject& subject, Se
   std::string out = title(fmt::format("Best by {} for {}", words_of(r.objective), what));
   const double tokens = static_cast<double>(best.plan.training.global_batch) *
                         static_cast<double>(best.plan.training.sequence_length);
-  out += wrapped(
-      fmt::format("{} in steps of {} tokens; every step takes the p95 of its distribution",
-                  r.length_given ? compact(static_cast<double>(best.run.steps) * tokens) + " tokens"
-                                 : "30 days",
-                  grouped(std::llround(tokens))),
-      2, style);
-  if (r.interrupted) out += wrapped("interrupted: the best so far", 2, style);
-  if (elapsed.value() > 0) out += wrapped("took " + to_text(elapsed), 2, style);
+  out +=
+      paragraph(style, "{} in steps of {} tokens; every step takes the p95 of its distribution",
+                r.length_given ? compact(static_cast<double>(best.run.steps) * tokens) + " tokens"
+                               : "30 days",
+                grouped(std::llround(tokens)));
+  if (r.interrupted) out += paragraph(style, "interrupted: the best so far");
+  if (elapsed.value() > 0) out += paragraph(style, "took " + to_text(elapsed));
   out += "\n" + runs_table(r).text(style) + "\n";
   out += fmt::format("  best: --plan {}\n", plan_settings(best.plan.plan));
   if (r.fastest && !same_run(best, *r.fastest)) {
     out += fmt::format("  shortest step: --plan {}\n", plan_settings(r.fastest->plan.plan));
   }
   out += "\n";
-  out += wrapped(instead(r), 2, style);
-  out += wrapped(
-      fmt::format(
-          "{} samples of a step, {} runs: p95 of the best step lies between {} and {}{}",
-          grouped(kSearchedSamples), grouped(best.run.runs), to_text(best.step.p95.low),
-          to_text(best.step.p95.high),
-          r.as_good > 1
-              ? fmt::format("; {} other {} of this size {} not above that", grouped(r.as_good - 1),
-                            r.as_good == 2 ? "plan" : "plans", r.as_good == 2 ? "is" : "are")
-              : ""),
-      2, style);
+  out += paragraph(style, instead(r));
+  out += paragraph(
+      style, "{} samples of a step, {} runs: p95 of the best step lies between {} and {}{}",
+      grouped(kSearchedSamples), grouped(best.run.runs), to_text(best.step.p95.low),
+      to_text(best.step.p95.high),
+      r.as_good > 1
+          ? fmt::format("; {} other {} of this size {} not above that", grouped(r.as_good - 1),
+                        r.as_good == 2 ? "plan" : "plans", r.as_good == 2 ? "is" : "are")
+          : "");
   return out + sizes_text(r, style) + assumed_text(best.run.assumed, style);
+}
+
+template <>
+inline constexpr auto kResults<SizeChoice> = table<SizeChoice>(
+    "size", "A size of a model, and what it is trained on.",
+    field<&SizeChoice::choice>("least compute, smallest model, largest model or least loss"),
+    field<&SizeChoice::size, &Allocation::parameters>("parameters", "that the law counts"),
+    field<&SizeChoice::size, &Allocation::tokens>("tokens", "of the run"),
+    field<&SizeChoice::size, &Allocation::loss>("loss", "nats a token"),
+    field("compute_flops", "6 x parameters x tokens", [](auto& c) { return c.size.compute(); }),
+    field<&SizeChoice::critical_batch>("critical_batch_tokens",
+                                       "beyond which a batch costs tokens"));
+
+template <>
+inline constexpr auto kResults<SizeAnswer> = table<SizeAnswer>(
+    "sizes document", "Which sizes of a model a scaling law says.", schema_version<1>(),
+    field<&SizeAnswer::law>("name in the catalog"), field<&SizeAnswer::choices>("one or more"),
+    field<&SizeAnswer::assumed>("sentences"));
+
+Value sizes_json(const SizeAnswer& a) { return answer(a); }
+const Description& sizes_document() { return description_of<SizeAnswer>(); }
+
+std::string sizes_text(const SizeAnswer& answer, const TextStyle& style) {
+  Table table(left(answer.law, 4), right("parameters", 3), right("tokens", 3),
+              right("a parameter", 2), right("FLOPs", 3), right("loss", 3),
+              right("critical batch", 2));
+  for (const SizeChoice& c : answer.choices) {
+    table.row(c.choice, billions(c.size.parameters), compact(c.size.tokens),
+              fmt::format("{:.3g}", c.size.tokens / c.size.parameters),
+              fmt::format("{:.3g}", c.size.compute()), fmt::format("{:.4f}", c.size.loss),
+              compact(c.critical_batch) + " tokens");
+  }
+  return table.text(style) + assumed_text(answer.assumed, style);
 }
 
 }  // namespace orrery

@@ -82,20 +82,6 @@ std::string words_for(VaryingWork kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace
-
-Table tail_table(const StepDistribution& d) {
-  Table table(left("", 3), right("p95 falls by", 3), right("that is", 2), page_bars());
-  double most = 1e-12;
-  for (const TailShare& t : d.tail) most = std::max(most, t.share_of_p95);
-  for (const TailShare& t : d.tail) {
-    table.row(words_for(t.kind), fmt::format("{:.2f} %", 100 * t.share_of_p95),
-              to_text(t.share_of_p95 * d.times.p95.value),
-              bar_of({{std::max(t.share_of_p95, 0.0) / most, {}, "accent"}}));
-  }
-  return table;
-}
-
 // Best and worst, and those between if they are few.
 Table slow_table(const StepDistribution& d) {
   constexpr std::size_t kMostStages = 16;
@@ -108,6 +94,20 @@ Table slow_table(const StepDistribution& d) {
   for (const SlowStage& s : stages) {
     table.row(std::to_string(s.stage), to_text(s.over_p95 * d.times.p95.value),
               fmt::format("{:.1f} %", 100 * (s.over_p95 - 1)));
+  }
+  return table;
+}
+
+}  // namespace
+
+Table tail_table(const StepDistribution& d) {
+  Table table(left("", 3), right("p95 falls by", 3), right("that is", 2), page_bars());
+  double most = 1e-12;
+  for (const TailShare& t : d.tail) most = std::max(most, t.share_of_p95);
+  for (const TailShare& t : d.tail) {
+    table.row(words_for(t.kind), fmt::format("{:.2f} %", 100 * t.share_of_p95),
+              to_text(t.share_of_p95 * d.times.p95.value),
+              bar_of({{std::max(t.share_of_p95, 0.0) / most, {}, "accent"}}));
   }
   return table;
 }
@@ -231,22 +231,17 @@ const Description& step_distribution_document() { return description_of<StepDocu
 std::string step_distribution_text(const StepDistribution& d, const Subject& subject,
                                    const TextStyle& style) {
   std::string out = subject_heading(subject, style);
-  out += wrapped(step_sentence(d), 2, style);
+  out += paragraph(style, step_sentence(d));
   out += "\n" + quantile_table(d).text(style) + "\n";
   out += distribution_line(d.sampled, [](Seconds s) { return to_text(s); }, style);
-  if (d.exceeds) out += wrapped("→ " + exceeds_sentence(d), 2, style);
-  for (const std::string& one : sample_sentences(d)) out += wrapped(one, 2, style);
+  if (d.exceeds) out += paragraph(style, "→ " + exceeds_sentence(d));
+  for (const std::string& one : sample_sentences(d)) out += paragraph(style, one);
   out +=
       section("What makes the tail", "p95 if it took the same time always", tail_table(d), style);
-  if (!d.slow_stages.empty()) {
-    out += section("Where a slow node hurts least",
-                   fmt::format("a node whose kernels take {:g} times as long", d.slow_node),
-                   slow_table(d), style);
-  }
-  if (!d.fewer.empty()) {
-    out +=
-        section("What spare replicas and gradient coding would save", "", replica_table(d), style);
-  }
+  out += section("Where a slow node hurts least",
+                 fmt::format("a node whose kernels take {:g} times as long", d.slow_node),
+                 slow_table(d), style);
+  out += section("What spare replicas and gradient coding would save", "", replica_table(d), style);
   return out + assumed_text(d.assumed, style);
 }
 
@@ -259,6 +254,21 @@ Seconds quantile_at(std::span<const Seconds> times, double p) {
 
 bool is_a_range(TimeRange range) { return range.high > range.low * (1 + 1e-9); }
 
+// Shares of the times in equal bins of the range; Rice's rule, 2 n^(1/3), says how many where no
+// number is given.
+std::vector<double> histogram_of(std::span<const Seconds> times, TimeRange range,
+                                 std::size_t bins = 0) {
+  const auto n = static_cast<double>(times.size());
+  if (bins == 0) bins = static_cast<std::size_t>(std::clamp(2 * std::cbrt(n), 8.0, 60.0));
+  std::vector<double> out(bins);
+  for (const Seconds t : times) {
+    const double at = (t - range.low) / (range.high - range.low) * static_cast<double>(bins);
+    if (!(at >= 0 && at <= static_cast<double>(bins))) continue;
+    out[std::min(static_cast<std::size_t>(at), bins - 1)] += 1 / n;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Seconds> cdf_of(std::span<const Seconds> times) {
@@ -270,19 +280,6 @@ std::vector<Seconds> cdf_of(std::span<const Seconds> times) {
 
 TimeRange usual_range(std::span<const Seconds> times) {
   return {quantile_at(times, 0.001), quantile_at(times, 0.999)};
-}
-
-std::vector<double> histogram_of(std::span<const Seconds> times, TimeRange range,
-                                 std::size_t bins) {
-  const auto n = static_cast<double>(times.size());
-  if (bins == 0) bins = static_cast<std::size_t>(std::clamp(2 * std::cbrt(n), 8.0, 60.0));
-  std::vector<double> out(bins);
-  for (const Seconds t : times) {
-    const double at = (t - range.low) / (range.high - range.low) * static_cast<double>(bins);
-    if (!(at >= 0 && at <= static_cast<double>(bins))) continue;
-    out[std::min(static_cast<std::size_t>(at), bins - 1)] += 1 / n;
-  }
-  return out;
 }
 
 PlotLine histogram_line(std::span<const Seconds> times, TimeRange range, Seconds unit) {
@@ -329,7 +326,7 @@ std::string subject_heading(const Subject& subject, const TextStyle& style) {
 }
 
 std::string assumed_text(const std::vector<std::string>& sentences, const TextStyle& style) {
-  return heading("Assumed", "", style) + wrapped(joined(sentences, " · "), 2, style);
+  return heading("Assumed", "", style) + paragraph(style, joined(sentences, " · "));
 }
 
 }  // namespace orrery

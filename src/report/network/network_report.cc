@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "document/results.h"
+#include "outcome/enum_names.h"
+#include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 
 namespace orrery {
 namespace {
 
-std::string words_of(std::string_view name) {
-  std::string out(name);
-  std::ranges::replace(out, '_', '-');
-  return out;
-}
+// As libraries of communication write their names: "all-reduce".
+std::string words_of(auto name) { return spaced(to_text(name), '-'); }
 
 std::string wiring_of(const LevelFigures& level) {
   if (level.wiring != LevelWiring::switched) return std::string(to_text(level.wiring));
@@ -28,8 +28,7 @@ std::string disagreement(const AlgorithmTimes& a) {
   return fmt::format(
       "{}: flows take {:.2f} times the closed form; the links of level {} are busy "
       "{} of the time",
-      words_of(to_text(a.algorithm)), a.flows / *a.closed_form, a.busiest,
-      percent(a.busiest_share));
+      words_of(a.algorithm), a.flows / *a.closed_form, a.busiest, percent(a.busiest_share));
 }
 
 // Whole units or sites are not always two equal halves.
@@ -47,13 +46,12 @@ std::string bisection_of(const NetworkFigures& n) {
 }  // namespace
 
 std::string network_text(const NetworkFigures& n, const TextStyle& style) {
-  std::string out = wrapped(
-      fmt::format(
-          "{}: {} accelerators, {} switches, {} links; {} ({} of what their ports send); the "
-          "longest path has {} links and takes {}",
-          n.cluster, grouped(n.accelerators), grouped(n.switches), grouped(n.links),
-          bisection_of(n), percent(n.bisection_share), n.diameter, to_text(n.longest_latency)),
-      2, style);
+  std::string out = paragraph(
+      style,
+      "{}: {} accelerators, {} switches, {} links; {} ({} of what their ports send); the "
+      "longest path has {} links and takes {}",
+      n.cluster, grouped(n.accelerators), grouped(n.switches), grouped(n.links), bisection_of(n),
+      percent(n.bisection_share), n.diameter, to_text(n.longest_latency));
   Table table(left("site", 9).telling_rows_apart().shown_if(!n.levels.front().site.empty()),
               left("level", 9).telling_rows_apart(), left("wiring", 4), right("unit", 9),
               right("units", 8), right("switches", 8), right("links", 7), right("a link", 6),
@@ -76,32 +74,30 @@ std::string library_algorithm(const CollectiveComparison& c) {
   const auto direct = closed_form(ProgramAlgorithm::direct);
   const auto relayed = closed_form(ProgramAlgorithm::pxn);
   if (c.kind != CollectiveKind::all_to_all || !direct || !relayed) {
-    return words_of(to_text(c.library.algorithm));
+    return words_of(c.library.algorithm);
   }
-  return words_of(to_text(*direct <= *relayed ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn));
+  return words_of(*direct <= *relayed ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn);
 }
 
 }  // namespace
 
 std::string collective_text(const CollectiveComparison& c, const TextStyle& style) {
   std::string out =
-      wrapped(fmt::format("{} of {} among {} ranks of {}: the library takes {} ({}, {})",
-                          words_of(to_text(c.kind)), to_text(c.payload), grouped(c.ranks),
-                          c.cluster, to_text(c.library.time), library_algorithm(c),
-                          words_of(to_text(c.library.protocol))),
-              2, style);
+      paragraph(style, "{} of {} among {} ranks of {}: the library takes {} ({}, {})",
+                words_of(c.kind), to_text(c.payload), grouped(c.ranks), c.cluster,
+                to_text(c.library.time), library_algorithm(c), words_of(c.library.protocol));
   Table table(left("algorithm", 9).telling_rows_apart(), right("closed form", 7), right("flows", 9),
               right("hashed", 6), right("planned", 5), right("bus bandwidth", 8),
               left("busiest level", 4), right("busy", 3));
   for (const AlgorithmTimes& a : c.algorithms) {
-    table.row(words_of(to_text(a.algorithm)), a.closed_form ? cell(*a.closed_form) : dim("none"),
+    table.row(words_of(a.algorithm), a.closed_form ? cell(*a.closed_form) : dim("none"),
               bold(a.flows), a.hashed, a.planned, c.payload * c.bus_factor / a.flows, a.busiest,
               percent(a.busiest_share));
   }
   out += "\n" + table.text(style);
   for (const AlgorithmTimes& a : c.algorithms) {
     if (const std::string said = disagreement(a); !said.empty())
-      out += "\n" + wrapped(said, 2, style);
+      out += "\n" + paragraph(style, said);
   }
   return out;
 }
@@ -114,22 +110,18 @@ std::string shared_fabric_text(const SharedFabric& s, const TextStyle& style) {
     table.row(j.placement.name, j.model, j.placement.accelerators, j.placement.first, j.alone,
               j.shared, bold(fmt::format("{:.2f}", j.slow_down())));
   }
-  std::string out =
-      wrapped(fmt::format("{} on {}", counted(std::ssize(s.jobs), "job"), s.fabric), 2, style);
+  std::string out = paragraph(style, "{} on {}", counted(std::ssize(s.jobs), "job"), s.fabric);
   out += "\n" + table.text(style);
   constexpr double kNoticed = 1.005;
   bool first = true;
   for (const JobPair& p : s.pairs) {
     if (std::max(p.slow_a, p.slow_b) < kNoticed) continue;
     out += (first ? "\n" : "") +
-           wrapped(fmt::format("{} and {} slow each other {:.2f} and {:.2f} times on level {}{}",
-                               p.a, p.b, p.slow_a, p.slow_b, p.level,
-                               first ? ": keep them apart first" : ""),
-                   2, style);
+           paragraph(style, "{} and {} slow each other {:.2f} and {:.2f} times on level {}{}", p.a,
+                     p.b, p.slow_a, p.slow_b, p.level, first ? ": keep them apart first" : "");
     first = false;
   }
-  if (first && s.pairs.size() > 0)
-    out += "\n" + wrapped("no two of them slow each other", 2, style);
+  if (first && s.pairs.size() > 0) out += "\n" + paragraph(style, "no two of them slow each other");
   return out;
 }
 
@@ -228,5 +220,120 @@ const Description& collective_document() { return description_of<CollectiveCompa
 
 Value shared_fabric_json(const SharedFabric& shared) { return answer(shared); }
 const Description& shared_fabric_document() { return description_of<SharedFabric>(); }
+
+namespace {
+
+struct SizeStyle {
+  std::string_view words;
+  Ink ink;
+};
+const SizeStyle& style_of(SizeVerdict verdict) {
+  static constexpr auto kStyles =
+      std::to_array<SizeStyle>({{"as expected", {}},
+                                {"slow", {.colour = 203, .bold = true}},
+                                {"faster", {.colour = 71}},
+                                {"wrong values", {.colour = 203, .bold = true}}});
+  static_assert(kStyles.size() == enumerators<SizeVerdict>());
+  return kStyles[static_cast<std::size_t>(verdict)];
+}
+
+BytesPerSecond bus_bandwidth(const CollectiveCheck& c, const CheckedSize& s, Seconds time) {
+  return s.measured.payload * c.bus_factor / time;
+}
+
+std::int64_t count_of(const CollectiveCheck& c, SizeVerdict verdict) {
+  return std::ranges::count(c.sizes, verdict, &CheckedSize::verdict);
+}
+
+std::string answer_of(const CollectiveCheck& c) {
+  const std::int64_t wrong = count_of(c, SizeVerdict::wrong_values);
+  const std::int64_t slow = count_of(c, SizeVerdict::slow);
+  const auto of_all = [&](std::int64_t n) {
+    return fmt::format("{} of {}", grouped(n), counted(std::ssize(c.sizes), "size"));
+  };
+  std::string out = fmt::format("{} of {} ranks on {}: ", words_of(c.kind), grouped(c.ranks),
+                                counted(c.nodes, "node"));
+  if (wrong > 0) out += "wrong values in " + of_all(wrong) + "; ";
+  if (slow > 0) return out + of_all(slow) + " slower than on a healthy system";
+  if (2 * count_of(c, SizeVerdict::fast) > std::ssize(c.sizes)) {
+    return out + "most sizes are faster than the cluster can be; did the test run on another one?";
+  }
+  return out + (wrong > 0 ? "no size is slow" : "as it should be");
+}
+
+Table size_table(const CollectiveCheck& c) {
+  Table table(right("size", 9), right("measured", 8), right("expected", 8), left("", 1),
+              right("off", 7), right("bus bandwidth", 5), right("expected", 5), left("", 9));
+  for (const CheckedSize& s : c.sizes) {
+    const SizeStyle verdict = style_of(s.verdict);
+    table.row(to_text(s.measured.payload), cell(to_text(s.measured.time), verdict.ink), s.expected,
+              dim(fmt::format("{} to {}", to_text(s.low), to_text(s.high))),
+              cell(signed_percent(s.ratio() - 1), verdict.ink),
+              bus_bandwidth(c, s, s.measured.time), bus_bandwidth(c, s, s.expected),
+              cell(verdict.words, verdict.ink));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string collectives_text(const CheckedCollectives& checked, const TextStyle& style) {
+  std::string out;
+  for (const CollectiveCheck& c : checked.tests) {
+    if (!out.empty()) out += "\n";
+    out += paragraph(style, answer_of(c)) + "\n" + size_table(c).text(style);
+    if (c.causes.empty()) continue;
+    out += heading("What would explain it", "one thing wrong, the best explanation first", style);
+    for (const LikelyCause& cause : c.causes) {
+      out += paragraph(style, "{} (leaves {} of the error unexplained); look at {}", cause.what,
+                       percent(cause.error / c.error), cause.look);
+    }
+  }
+  return out;
+}
+
+template <>
+inline constexpr auto kResults<CheckedSize> = table<CheckedSize>(
+    "checked size", "A payload of a measured collective beside what is expected.",
+    field("line", "of the file",
+          [](auto& s) { return static_cast<std::int64_t>(s.measured.line); }),
+    field("payload_bytes", "as nccl-tests print it", [](auto& s) { return s.measured.payload; }),
+    field("measured_s", "out of place", [](auto& s) { return s.measured.time; }),
+    field("in_place_s", "the same in place; null: not measured",
+          [](auto& s) { return s.measured.in_place; }),
+    field("wrong_values", "elements with wrong values", [](auto& s) { return s.measured.wrong; }),
+    field<&CheckedSize::expected>("expected_s", "by the model"),
+    field<&CheckedSize::low>("low_s", "healthy systems take less in one of twenty sizes"),
+    field<&CheckedSize::high>("high_s", "healthy systems take more in one of twenty sizes"),
+    field<&CheckedSize::algorithm>("that the library is expected to choose"),
+    field<&CheckedSize::protocol>("the same"),
+    field<&CheckedSize::verdict>("against the interval"));
+
+template <>
+inline constexpr auto kResults<LikelyCause> = table<LikelyCause>(
+    "likely cause", "One thing that may be wrong with the system.",
+    field<&LikelyCause::what>("a sentence"), field<&LikelyCause::look>("where to look"),
+    field<&LikelyCause::error>("median |ln(measured / expected)| if it is so"));
+
+template <>
+inline constexpr auto kResults<CollectiveCheck> = table<CollectiveCheck>(
+    "collective check", "A measured collective beside what is expected.",
+    field<&CollectiveCheck::kind>("collective", "that was measured"),
+    field<&CollectiveCheck::ranks>("that took part"), field<&CollectiveCheck::nodes>("hosts"),
+    field<&CollectiveCheck::bus_factor>("bus bandwidth = factor x payload / time"),
+    field("sick", "a size is slow or has wrong values", [](auto& c) { return c.sick(); }),
+    field<&CollectiveCheck::error>("median |ln(measured / expected)|"),
+    field<&CollectiveCheck::sizes>("in the order of the file"),
+    field<&CollectiveCheck::causes>("the most likely first"));
+
+template <>
+inline constexpr auto kResults<CheckedCollectives> = table<CheckedCollectives>(
+    "collectives", "Measured collectives of a cluster beside what is expected.",
+    schema_version<1>(), constant("kind", "what the document is", "check"),
+    field<&CheckedCollectives::cluster>("that they are compared with"),
+    field<&CheckedCollectives::tests>("in the order of the file"));
+
+Value collectives_json(const CheckedCollectives& checked) { return answer(checked); }
+const Description& collectives_document() { return description_of<CheckedCollectives>(); }
 
 }  // namespace orrery

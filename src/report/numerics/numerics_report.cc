@@ -51,10 +51,10 @@ std::string settings_of(const DeviationStudy& study) {
 }
 
 std::string deviation_text(const DeviationStudy& study, const TextStyle& style) {
-  std::string out = wrapped(study.experiment + ": " + settings_of(study), 2, style) + "\n";
+  std::string out = paragraph(style, study.experiment + ": " + settings_of(study)) + "\n";
   out += deviation_table(study).text(style);
   if (!study.remarks.empty()) out += "\n";
-  for (const std::string& remark : study.remarks) out += wrapped(remark, 2, style);
+  for (const std::string& remark : study.remarks) out += paragraph(style, remark);
   return out;
 }
 
@@ -137,10 +137,10 @@ std::string training_text(const TrainingStudy& study, const TextStyle& style) {
   const SmallTransformer& m = q.model;
   const std::string format = to_text(q.format);
   std::string out =
-      wrapped(fmt::format("A transformer of {} layers and width {}, {} sequences of {} tokens, {} "
-                          "steps. Distances of weights",
-                          m.layers, m.width, m.batch, m.positions, q.steps),
-              2, style) +
+      paragraph(style,
+                "A transformer of {} layers and width {}, {} sequences of {} tokens, {} "
+                "steps. Distances of weights",
+                m.layers, m.width, m.batch, m.positions, q.steps) +
       wrapped(fmt::format("flash: attention in {0} against flash attention in {0}, {1} keys at a "
                           "time; everything else in fp32",
                           format, q.tile),
@@ -156,7 +156,7 @@ std::string training_text(const TrainingStudy& study, const TextStyle& style) {
     losses += fmt::format("{} {:.2f} and {:.2f}", s == 0 ? "" : ",", study.first_loss[s],
                           study.last_loss[s]);
   }
-  return out + wrapped(losses, 2, style);
+  return out + paragraph(style, losses);
 }
 
 template <>
@@ -232,7 +232,7 @@ std::string times(double reference, double tested) {
 std::string checkpoint_text(const ComparedCheckpoints& compared, const TextStyle& style) {
   const CheckpointDifference& d = compared.difference;
   std::string out =
-      wrapped(d.first + " and " + d.second + (d.all.largest == 0 ? ": equal" : ""), 2, style) +
+      paragraph(style, d.first + " and " + d.second + (d.all.largest == 0 ? ": equal" : "")) +
       "\n" + tensor_table(d).text(style);
   Table references(left("reference", 5), right("largest", 4), right("times as far", 5),
                    right("mean", 3), right("times as far", 4), right("Wasserstein", 3),
@@ -245,9 +245,8 @@ std::string checkpoint_text(const ComparedCheckpoints& compared, const TextStyle
   }
   out += section("Against references", "of all tensors, from " + d.first, references, style);
   if (!d.left_out.empty()) {
-    out += "\n" + wrapped("not compared, no floating-point numbers of at most 32 bits: " +
-                              joined(d.left_out, ", "),
-                          2, style);
+    out += "\n" + paragraph(style, "not compared, no floating-point numbers of at most 32 bits: " +
+                                       joined(d.left_out, ", "));
   }
   return out;
 }
@@ -287,9 +286,7 @@ const Description& checkpoint_document() { return description_of<ComparedCheckpo
 std::string adam_text(const AdamStudy& study, const TextStyle& style) {
   const AdamSettings& s = study.settings;
   std::string out =
-      wrapped(fmt::format("Adam with b1 = {:g}, b2 = {:g}, eps = {:g}", s.b1, s.b2, s.eps), 2,
-              style) +
-      "\n";
+      paragraph(style, "Adam with b1 = {:g}, b2 = {:g}, eps = {:g}", s.b1, s.b2, s.eps) + "\n";
   const bool expected = std::ranges::any_of(
       study.rows, [](const AdamRow& r) { return r.expected_update_norm.has_value(); });
   Table table(left("", 6), left("", 6), right("update norm", 5),
@@ -311,7 +308,7 @@ std::string adam_text(const AdamStudy& study, const TextStyle& style) {
   }
   out += table.text(style);
   if (!study.remarks.empty()) out += "\n";
-  for (const std::string& remark : study.remarks) out += wrapped(remark, 2, style);
+  for (const std::string& remark : study.remarks) out += paragraph(style, remark);
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/table.h"
-#include "report/plans/search_text.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 namespace {
@@ -38,7 +38,7 @@ Table baselines_table(const AcrossSites& a) {
     row("these together", *a.together);
   }
   row("everything jointly", a.best);
-  table.mark_best();
+  table.mark("best");
   return table;
 }
 
@@ -55,8 +55,7 @@ Table outermost_table(const AcrossSites& a) {
   Table table(left("outermost", 3), right("step time", 3), right("crosses", 2), right("memory", 2),
               left("plan", 1));
   for (const PlanAcrossSites& p : a.outermost) {
-    table.row(p.name, p.estimate.step_time, p.across,
-              fmt::format("{:.1f} GiB", static_cast<double>(p.estimate.peak_memory) / (1 << 30)),
+    table.row(p.name, p.estimate.step_time, p.across, gibibytes(p.estimate.peak_memory),
               plan_settings(p.estimate.plan));
   }
   return table;
@@ -141,9 +140,9 @@ std::string across_sites_html(const AcrossSites& a) {
   std::string out =
       html_section(fmt::format("Across {} units of {}", a.sites, a.level),
                    "gain: T production / T - 1; of the time: 1 - T / T production",
-                   baselines_table(a).html()) +
+                   baselines_table(a)) +
       html_section("Which axis crosses", "the best plan for each; bytes of one GPU in a step",
-                   outermost_table(a).html()) +
+                   outermost_table(a)) +
       html_section("If the link were different", "the same plan, not searched again",
                    changes_table(a).html() + "<p class=\"source\">" +
                        html_text(transport_sentence(a)) + "</p>");
@@ -160,33 +159,31 @@ std::string across_sites_html(const AcrossSites& a) {
 std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
   std::string out = section(fmt::format("Across {} units of {}", a.sites, a.level), "",
                             baselines_table(a), style);
-  out += wrapped("gain: T production / T - 1; of the time: 1 - T / T production", 2, style);
-  out +=
-      wrapped(fmt::format("production: the best plan for one site, {} there, with the axes in the "
-                          "order tp, cp, pp, dp and 1F1B, interleaved or not",
-                          to_text(a.production_in_one_site)),
-              2, style);
-  if (a.cut_short) out += wrapped(std::string(kCutShort), 2, style);
+  out += paragraph(style, "gain: T production / T - 1; of the time: 1 - T / T production");
+  out += paragraph(style,
+                   "production: the best plan for one site, {} there, with the axes in the "
+                   "order tp, cp, pp, dp and 1F1B, interleaved or not",
+                   to_text(a.production_in_one_site));
+  if (a.cut_short) out += paragraph(style, std::string(kCutShort));
   if (const std::string kept = best_left_alone(a); !kept.empty()) {
-    out += wrapped("changing only one of these gains nothing: " + kept, 2, style);
+    out += paragraph(style, "changing only one of these gains nothing: " + kept);
   }
   const Seconds best_alone =
       a.one_axis.empty() ? a.production.estimate.step_time : a.one_axis.front().estimate.step_time;
-  out += wrapped(fmt::format("gain over the best single choice: {} (saves {:.1f} % of its time)",
-                             gain_text(best_alone, a.best.estimate.step_time),
-                             100 * speed_up(best_alone, a.best.estimate.step_time).of_old),
-                 2, style);
+  out += paragraph(style, "gain over the best single choice: {} (saves {:.1f} % of its time)",
+                   gain_text(best_alone, a.best.estimate.step_time),
+                   100 * speed_up(best_alone, a.best.estimate.step_time).of_old);
   out += section("Which axis crosses", "the best plan for each; bytes of one GPU in a step",
                  outermost_table(a), style);
   out += section("If the link were different", "the same plan, not searched again",
                  changes_table(a), style);
-  out += wrapped(transport_sentence(a), 2, style);
+  out += paragraph(style, transport_sentence(a));
   if (!a.varied.empty()) {
     out += section(kVariedTitle,
                    "gain of the joint choice over production, over the best single choice",
                    varied_table(a), style);
     if (const std::string unfinished = unfinished_sentence(a); !unfinished.empty()) {
-      out += wrapped(unfinished, 2, style);
+      out += paragraph(style, unfinished);
     }
   }
   return out;

@@ -1,5 +1,3 @@
-#include "report/plans/estimate_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +10,7 @@
 #include "report/drawing/category_style.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/html_page.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 
@@ -40,7 +39,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
   std::string out =
       title_line(fmt::format("{} on {}", model_in_words(subject), subject.cluster), style);
   const auto dim_lines = [&](const std::string& sentence) {
-    const std::string lines = wrapped(sentence, 2, style);
+    const std::string lines = paragraph(style, sentence);
     out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;
   };
   dim_lines(in_words(subject.size));
@@ -97,8 +96,10 @@ Table breakdown_table(const Breakdown& breakdown) {
   Table table(left("", 3), right("time", 2), right("share", 3), bars(0, 48));
   const auto whole = breakdown.total().count();
   const auto add = [&](const std::string& name, Picoseconds time, int tenths, Category c, Ink ink) {
-    table.row(cell(name, ink), cell(time.seconds(), ink), cell(percent_of_tenths(tenths), ink),
-              bar_of({{time.count() / whole, {.colour = swatch(c).terminal}}}));
+    table.row(Cell{.text = name, .ink = ink, .swatch = to_text(c)}, cell(time.seconds(), ink),
+              cell(percent_of_tenths(tenths), ink),
+              bar_of({{time.count() / whole, {.colour = swatch(c).terminal}, to_text(c)}}));
+    table.mark(ink.bold ? "group" : "part");
   };
   for (const BreakdownSection& group : sections(breakdown)) {
     const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::communication &&
@@ -113,6 +114,7 @@ Table breakdown_table(const Breakdown& breakdown) {
   table.add_rule();
   table.row(bold("step"), bold(breakdown.total().seconds()), bold(whole > 0 ? "100.0 %" : "0.0 %"),
             "");
+  table.mark("total");
   return table;
 }
 
@@ -135,27 +137,39 @@ std::string breakdown_text(const Estimate& e, const TextStyle& style) {
   return out + breakdown_table(e.breakdown).text(style);
 }
 
-std::string memory_text(const Estimate& e, const TextStyle& style) {
-  if (e.stages.empty()) return "";
-  const auto stage = std::clamp<std::size_t>(static_cast<std::size_t>(e.peak_memory_stage), 0,
-                                             e.stages.size() - 1);
-  const MemoryReport& memory = e.stages[stage].memory;
-  std::string remark = e.stages.size() > 1 ? fmt::format("stage {}, the fullest", stage) : "";
-  if (!memory.moment.empty()) remark += (remark.empty() ? "" : ": ") + printable(memory.moment);
-  std::string out = heading("Memory of a GPU", remark, style);
+std::optional<std::size_t> fullest_stage(const Estimate& e) {
+  if (e.stages.empty()) return std::nullopt;
+  return std::min(static_cast<std::size_t>(std::max(e.peak_memory_stage, 0)), e.stages.size() - 1);
+}
+
+Table memory_table(const Estimate& e, const MemoryReport& memory) {
   Table table(left("", 3), right("size", 3), right("of capacity", 2), bars(0, 48));
-  const auto add = [&](std::string_view name, ByteCount bytes, Ink ink, Ink of_bar) {
+  const auto add = [&](std::string_view name, ByteCount bytes, Ink ink, Ink of_bar,
+                       std::string_view css_class) {
     const double of_capacity = share(bytes, e.memory_capacity);
-    table.row(cell(name, ink), cell(gibibytes(bytes), ink), cell(percent(of_capacity), ink),
-              of_bar.colour == 0 ? Cell() : bar_of({{of_capacity, of_bar}}));
+    table.row(Cell{.text = std::string(name), .ink = ink, .swatch = css_class},
+              cell(gibibytes(bytes), ink), cell(percent(of_capacity), ink),
+              of_bar.colour == 0 ? Cell() : bar_of({{of_capacity, of_bar, css_class}}));
   };
   for (const MemoryPart& part : parts_of(memory)) {
-    if (part.bytes > 0) add(part.label, part.bytes, {}, {.colour = part.swatch.terminal});
+    if (part.bytes == 0) continue;
+    add(part.label, part.bytes, {}, {.colour = part.swatch.terminal}, part.css_class);
   }
   table.add_rule();
-  add("peak", memory.peak, kBold, {.colour = style_of(e.verdict).ink.colour});
-  if (memory.pessimistic > memory.peak) add("at worst", memory.pessimistic, kDim, {});
-  out += table.text(style);
+  const VerdictStyle& verdict = style_of(e.verdict);
+  add("peak", memory.peak, kBold, {.colour = verdict.ink.colour}, verdict.tone);
+  table.mark("total");
+  if (memory.pessimistic > memory.peak) add("at worst", memory.pessimistic, kDim, {}, "soft");
+  return table;
+}
+
+std::string memory_text(const Estimate& e, const TextStyle& style) {
+  const auto stage = fullest_stage(e);
+  if (!stage) return "";
+  const MemoryReport& memory = e.stages[*stage].memory;
+  std::string remark = e.stages.size() > 1 ? fmt::format("stage {}, the fullest", *stage) : "";
+  if (!memory.moment.empty()) remark += (remark.empty() ? "" : ": ") + printable(memory.moment);
+  std::string out = heading("Memory of a GPU", remark, style) + memory_table(e, memory).text(style);
   if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";
   return out;
 }
@@ -219,10 +233,18 @@ Table stage_table(const Estimate& e, bool colour, std::size_t most_rows) {
               stage.forward.seconds(), stage.backward.seconds(), stage.busy.seconds(),
               percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
               gibibytes(stage.memory.peak), bar_of(std::move(composition)));
-    if (is_critical) table.mark_best();
+    if (is_critical) table.mark("best");
   }
   return table;
 }
+
+std::string assumed_text(const Estimate& e, const TextStyle& style) {
+  if (e.assumed.empty()) return "";
+  std::string out = heading("Assumed", "defaults that were filled in", style);
+  return out + paragraph(style, joined(e.assumed, " · "));
+}
+
+namespace {
 
 std::string stages_text(const Estimate& e, const TextStyle& style) {
   if (e.stages.size() < 2) return "";
@@ -244,15 +266,11 @@ std::string stages_text(const Estimate& e, const TextStyle& style) {
   return out + legend + "\n";
 }
 
-std::string assumed_text(const Estimate& e, const TextStyle& style) {
-  if (e.assumed.empty()) return "";
-  std::string out = heading("Assumed", "defaults that were filled in", style);
-  return out + wrapped(joined(e.assumed, " · "), 2, style);
-}
+}  // namespace
 
 std::string estimate_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
   std::string out = headline_text(e, subject, style);
-  if (!e.bottleneck.empty()) out += "\n" + wrapped("→ " + e.bottleneck, 2, style);
+  if (!e.bottleneck.empty()) out += "\n" + paragraph(style, "→ " + e.bottleneck);
   return out + breakdown_text(e, style) + memory_text(e, style) + stages_text(e, style) +
          assumed_text(e, style);
 }
@@ -284,17 +302,12 @@ std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle&
 }
 
 std::string numerics_text(const PlanNumerics& numerics, const TextStyle& style) {
-  const auto in_words = [](DeviationClass c) {
-    std::string out(to_text(c));
-    std::ranges::replace(out, '_', ' ');
-    return out;
-  };
   Table table(left("products in", 6), right("step time", 5), right("saved", 4),
               right("relative rms", 4), right("times bf16", 4), left("deviation", 5), left("", 3));
   for (const FormatChoice& f : numerics.formats) {
     table.row_in({.bold = f.chosen}, f.format, f.step_time, signed_percent(f.saved),
                  fmt::format("{:.2e}", f.deviation), fmt::format("{:.2g}", f.times_bf16),
-                 in_words(f.deviation_class),
+                 spaced(to_text(f.deviation_class)),
                  fmt::format("{}{}", f.on_front ? "on the front" : "",
                              f.chosen ? (f.on_front ? ", this plan" : "this plan") : ""));
   }
@@ -304,13 +317,13 @@ std::string numerics_text(const PlanNumerics& numerics, const TextStyle& style) 
                             table, style) +
                     "\n";
   if (numerics.changes.empty()) {
-    return out + wrapped("The plan changes nothing against training in bf16.", 2, style);
+    return out + paragraph(style, "The plan changes nothing against training in bf16.");
   }
   for (const NumericChange& c : numerics.changes) {
-    out += wrapped(fmt::format("Changes against bf16: {}: relative rms {:.2e}, {:.2g} times bf16 "
-                               "({})",
-                               c.what, c.deviation, c.times_bf16, in_words(c.deviation_class)),
-                   2, style);
+    out += paragraph(style,
+                     "Changes against bf16: {}: relative rms {:.2e}, {:.2g} times bf16 "
+                     "({})",
+                     c.what, c.deviation, c.times_bf16, spaced(to_text(c.deviation_class)));
   }
   return out;
 }
@@ -346,16 +359,14 @@ std::string flows_text(const StepFlows& flows, const TextStyle& style) {
     table.row(a.axis, a.collective, a.times, a.closed, a.alone, bold(a.shared), a.busiest);
     const double ratio = a.shared / a.closed;
     if (std::abs(ratio - 1) <= kAgree) continue;
-    apart += wrapped(
-        fmt::format("{}, {}: flows take {:.2f} times the closed form", a.axis, a.collective, ratio),
-        2, style);
+    apart += paragraph(style, "{}, {}: flows take {:.2f} times the closed form", a.axis,
+                       a.collective, ratio);
   }
   std::string out =
       section("Communication as flows", "summed over pipeline devices, in one step", table, style);
-  out += wrapped(fmt::format("The step takes {} with flows and {} with closed forms ({}).",
-                             to_text(flows.time), to_text(flows.closed),
-                             signed_percent(flows.time / flows.closed - 1)),
-                 2, style);
+  out += paragraph(style, "The step takes {} with flows and {} with closed forms ({}).",
+                   to_text(flows.time), to_text(flows.closed),
+                   signed_percent(flows.time / flows.closed - 1));
   return out + apart;
 }
 

@@ -1,9 +1,8 @@
-#include "report/plans/estimate_text.h"
-
 #include <gmock/gmock.h>
 
 #include <sstream>
 
+#include "report/plans/plan_reports.h"
 #include "report/plans/sample_estimate.h"
 
 namespace orrery {

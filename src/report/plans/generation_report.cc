@@ -1,5 +1,3 @@
-#include "report/plans/generation_report.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,23 +9,20 @@
 #include "report/drawing/category_style.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
-#include "report/plans/estimate_text.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {
 
 std::string generation_text(const Generation& g, const TextStyle& style) {
   const double images = static_cast<double>(g.images);
-  std::string out =
-      wrapped(fmt::format("{}: {} of {} in {} steps{} on {}", g.model,
-                          g.images == 1 ? "one" : grouped(g.images), in_words(g.image), g.steps,
-                          g.guidance ? " with guidance" : "", counted(g.gpus, "GPU")),
-              2, style);
-  out += wrapped(plan_sentence(g.plan) + " · " + g.software, 2, style);
-  out += wrapped(fmt::format("{} in all, {} an image or video; memory {} of {}: {}",
-                             to_text(g.time), to_text(g.time / images), gibibytes(g.memory),
-                             gibibytes(g.memory_capacity), style_of(g.verdict).words),
-                 2, style);
+  std::string out = paragraph(style, "{}: {} of {} in {} steps{} on {}", g.model,
+                              g.images == 1 ? "one" : grouped(g.images), in_words(g.image), g.steps,
+                              g.guidance ? " with guidance" : "", counted(g.gpus, "GPU"));
+  out += paragraph(style, plan_sentence(g.plan) + " · " + g.software);
+  out += paragraph(style, "{} in all, {} an image or video; memory {} of {}: {}", to_text(g.time),
+                   to_text(g.time / images), gibibytes(g.memory), gibibytes(g.memory_capacity),
+                   style_of(g.verdict).words);
   Table table(left("part", 8).telling_rows_apart(), left("model", 7), right("parameters", 3),
               right("batch", 4), right("FLOPs", 3), right("runs", 6), right("one run", 6),
               right("time", 8), right("share", 7));
@@ -37,7 +32,7 @@ std::string generation_text(const Generation& g, const TextStyle& style) {
   }
   out += "\n" + table.text(style);
   if (g.assumed.empty()) return out;
-  return out + wrapped(fmt::format("assumed: {}", fmt::join(g.assumed, " · ")), 2, style);
+  return out + paragraph(style, "assumed: {}", fmt::join(g.assumed, " · "));
 }
 
 std::string generation_errors_text(const GenerationErrors& errors, const TextStyle& style) {
@@ -51,28 +46,33 @@ std::string generation_errors_text(const GenerationErrors& errors, const TextSty
       ++left_out[r.left_out];
     }
   }
-  std::string out = table.text(style) +
-                    wrapped(fmt::format("{} of {} rows predicted: median of absolute errors {}, "
-                                        "ninth decile {}",
-                                        errors.predicted, errors.rows.size(),
-                                        percent(errors.median), percent(errors.p90)),
-                            2, style);
+  std::string out =
+      table.text(style) + paragraph(style,
+                                    "{} of {} rows predicted: median of absolute errors {}, "
+                                    "ninth decile {}",
+                                    errors.predicted, errors.rows.size(), percent(errors.median),
+                                    percent(errors.p90));
   for (const auto& [reason, count] : left_out) {
-    out += wrapped(fmt::format("left out: {}: {}", counted(count, "row"), reason), 2, style);
+    out += paragraph(style, "left out: {}: {}", counted(count, "row"), reason);
   }
   return out;
 }
 
-std::string operators_text(const OperatorShares& shares, const TextStyle& style) {
+Table operator_table(const std::vector<OperatorShare>& operators) {
   Table table(left("operator", 9).telling_rows_apart(), left("part of", 5), right("kernels", 4),
               right("time", 8), right("share", 7), right("of model FLOPs", 6), bars(0, 32));
-  for (const OperatorShare& o : shares.operators) {
-    table.row(o.name, label(o.category), o.count, o.time, percent(o.time_share),
-              o.flops_share > 0 ? percent(o.flops_share) : std::string(),
-              bar_of({{o.time_share, {.colour = swatch(o.category).terminal}}}));
+  for (const OperatorShare& o : operators) {
+    const std::string_view colour = to_text(o.category);
+    table.row(Cell{.text = o.name, .swatch = colour}, label(o.category), o.count, o.time,
+              percent(o.time_share), o.flops_share > 0 ? percent(o.flops_share) : std::string(),
+              bar_of({{o.time_share, {.colour = swatch(o.category).terminal}, colour}}));
   }
-  std::string out =
-      heading("By operator", "kernels of one microbatch, all layers", style) + table.text(style);
+  return table;
+}
+
+std::string operators_text(const OperatorShares& shares, const TextStyle& style) {
+  std::string out = heading("By operator", "kernels of one microbatch, all layers", style) +
+                    operator_table(shares.operators).text(style);
   if (shares.attention.empty()) return out;
   // Layers in a row that see the same are one row.
   Table profile(left("layers", 9).telling_rows_apart(), left("block", 5), left("attention", 7),

@@ -1,5 +1,3 @@
-#include "report/plans/html_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +12,7 @@
 #include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_chart_svg.h"
-#include "report/plans/estimate_text.h"
-#include "report/plans/search_text.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 namespace {
@@ -25,11 +21,6 @@ constexpr std::string_view kBreakdownTitle = "Where the time goes";
 constexpr std::string_view kMemoryTitle = "Memory";
 
 double in_gib(ByteCount bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0); }
-
-double of_capacity(ByteCount bytes, const Estimate& e) {
-  return e.memory_capacity > 0 ? static_cast<double>(bytes) / static_cast<double>(e.memory_capacity)
-                               : 0.0;
-}
 
 std::string chip(std::string_view name, std::string_view value) {
   return fmt::format("<span class=\"chip\"><i>{}</i><b>{}</b></span>\n", html_text(name),
@@ -66,7 +57,7 @@ std::string headline(const HtmlReport& report) {
 }
 
 std::string tiles(const Estimate& e, std::string_view unit) {
-  const double share = of_capacity(e.peak_memory, e);
+  const double share = orrery::share(e.peak_memory, e.memory_capacity);
   const std::string memory = fmt::format(
       "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
       "<div class=\"more\">of {} · <b class=\"{}\">{}</b></div>",
@@ -101,88 +92,36 @@ std::string findings(const HtmlReport& report, std::string_view sections) {
             gibibytes(e.pessimistic_memory) + " at worst, of " + gibibytes(e.memory_capacity),
         html_link(kMemoryTitle, sections));
   }
-  for (const std::string& note : report.notes) add(note, "");
   return out;
-}
-
-// A line with its colour, two figures and a bar; `swatch` is a colour of CSS.
-std::string keyed_row(std::string_view css_class, std::string_view label, std::string_view swatch,
-                      std::string_view figure, std::string_view share, double percent_of_bar) {
-  return fmt::format(
-      "<tr class=\"{0}\"><td class=\"key\" style=\"--swatch:{1}\">{2}</td><td class=\"n\">{3}</td>"
-      "<td class=\"n\">{4}</td><td class=\"bar\"><div style=\"--swatch:{1};width:{5:.1f}%\"></div>"
-      "</td></tr>\n",
-      css_class, swatch, html_text(label), html_text(figure), share, percent_of_bar);
-}
-
-std::string keyed_table(std::string_view attributes, std::string_view figure,
-                        std::string_view share, std::string_view rows) {
-  return fmt::format(
-      "<div class=\"scroll\"><table{}><thead><tr><th></th><th class=\"n\">{}</th>"
-      "<th class=\"n\">{}</th><th></th></tr></thead><tbody>\n{}</tbody></table></div>",
-      attributes, figure, share, rows);
-}
-
-std::string breakdown_row(std::string_view css_class, std::string_view label,
-                          std::string_view colour, Picoseconds time, int tenths) {
-  return keyed_row(css_class, label, fmt::format("var(--{})", colour), to_text(time.seconds()),
-                   percent_of_tenths(tenths), tenths / 10.0);
-}
-
-std::string shares_table(std::string_view rows) {
-  return keyed_table(" style=\"margin-top:18px\"", "time", "share", rows);
 }
 
 std::string breakdown(const Estimate& e) {
   std::vector<ChartSegment> segments;
-  std::string rows;
   for (const BreakdownSection& group : sections(e.breakdown)) {
-    const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::computing &&
-                       group.group != BreakdownGroup::communication;
-    rows += breakdown_row("group", label(group.group), to_text(group.lines.front().category),
-                          group.time, group.tenths);
     for (const BreakdownLine& line : group.lines) {
-      const std::string key(to_text(line.category));
       const std::string title(label(line.category));
       const std::string exposed = is_exposed_communication(line.category) ? "exposed " : "";
       segments.push_back(
-          {key, line.time.count(), title,
+          {std::string(to_text(line.category)), line.time.count(), title,
            fmt::format("{}{} · {} · {}", exposed, title, to_text(line.time.seconds()),
                        percent_of_tenths(line.tenths))});
-      if (!alone) rows += breakdown_row("part", title, key, line.time, line.tenths);
     }
   }
-  rows += fmt::format(
-      "<tr class=\"total\"><td>step</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-      "<td class=\"bar\"></td></tr>\n",
-      html_text(to_text(e.breakdown.total().seconds())),
-      e.breakdown.total().count() > 0 ? "100.0 %" : "0.0 %");
   std::string remark = "where two things overlap, the time belongs to computing";
   if (e.stages.size() > 1) {
     remark = fmt::format("stage {} of {}, the last to end; {}", e.critical_stage, e.stages.size(),
                          remark);
   }
-  return html_section(kBreakdownTitle, remark, stacked_bar_svg(segments) + shares_table(rows));
+  return html_section(kBreakdownTitle, remark,
+                      stacked_bar_svg(segments) + breakdown_table(e.breakdown).html());
 }
 
 std::string memory_composition(const Estimate& e, std::size_t stage) {
   const MemoryReport& memory = e.stages[stage].memory;
-  std::string rows;
-  const auto row = [&](std::string_view css_class, std::string_view title, std::string_view swatch,
-                       ByteCount bytes) {
-    const double share = of_capacity(bytes, e);
-    rows += keyed_row(css_class, title, swatch, gibibytes(bytes), percent(share),
-                      std::clamp(share, 0.0, 1.0) * 100);
-  };
-  for (const MemoryPart& part : parts_of(memory)) {
-    if (part.bytes > 0) row("", part.label, fmt::format("var(--memory-{})", part.key), part.bytes);
-  }
-  row("total", "peak, expected", fmt::format("var(--{})", style_of(e.verdict).tone), memory.peak);
-  row("", "at worst", "var(--soft)", memory.pessimistic);
   std::string moment = memory.moment.empty() ? "" : " · " + html_text(memory.moment);
   if (!memory.rank_class.empty()) moment += " · on " + html_text(memory.rank_class);
   return fmt::format("<h3>Stage {}, the fullest{}</h3>\n", stage, moment) +
-         keyed_table("", "size", "of capacity", rows);
+         memory_table(e, memory).html();
 }
 
 std::string memory(const Estimate& e) {
@@ -198,7 +137,7 @@ std::string memory(const Estimate& e) {
     column.label = std::to_string(i);
     for (const MemoryPart& part : parts_of(e.stages[i].memory)) {
       column.segments.push_back(
-          {fmt::format("memory-{}", part.key), in_gib(part.bytes), "",
+          {std::string(part.css_class), in_gib(part.bytes), "",
            fmt::format("stage {} · {} · {} of {}", i, part.label, gibibytes(part.bytes),
                        gibibytes(e.stages[i].memory.peak))});
     }
@@ -206,19 +145,17 @@ std::string memory(const Estimate& e) {
   }
   std::vector<std::pair<std::string, std::string>> legend;
   for (const MemoryPart& part : parts_of({})) {
-    legend.emplace_back(part.label, fmt::format("memory-{}", part.key));
+    legend.emplace_back(part.label, part.css_class);
   }
-  const auto fullest =
-      std::min(static_cast<std::size_t>(std::max(e.peak_memory_stage, 0)), e.stages.size() - 1);
   return html_section(
       kMemoryTitle, "what a GPU of each pipeline stage holds at its fullest moment",
-      column_chart_svg(chart) + html_legend(legend) + memory_composition(e, fullest));
+      column_chart_svg(chart) + html_legend(legend) + memory_composition(e, *fullest_stage(e)));
 }
 
 std::string stages(const Estimate& e) {
   if (e.stages.size() < 2) return "";
   return html_section("Stages", "forward and backward of one microbatch, all chunks",
-                      stage_table(e, false, e.stages.size()).html());
+                      stage_table(e, false, e.stages.size()));
 }
 
 std::string pipeline(const HtmlReport& report) {
@@ -280,28 +217,22 @@ std::string front(const SearchResult& r) {
 // The ranking.
 std::string ranking(const SearchResult& r, Seconds elapsed, std::span<const HealthyRun> runs) {
   return r.plans.empty()
-             ? html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory).html())
+             ? html_section("No plan fits", counts(r, elapsed), misses_table(r.least_memory))
              : html_section("Best plans", counts(r, elapsed), best_plans(r, runs));
 }
 
 // Why the first won, Pareto front, near misses.
 std::string search_sections(const SearchResult& r) {
-  std::string out;
-  if (r.plans.empty()) return out;
-  if (!r.runners_up.empty()) {
-    out += html_section("Why it won", "the best plan with another value on one axis",
-                        runners_up_table(r).html());
-  }
+  if (r.plans.empty()) return "";
+  std::string out = html_section("Why it won", "the best plan with another value on one axis",
+                                 runners_up_table(r));
   if (r.pareto.size() > 1) {
     out +=
         html_section("Step time against memory", "no plan is better than these in both", front(r));
   }
-  if (!r.near_misses.empty()) {
-    out += html_section("Would have been faster, but does not fit",
-                        "their step time cannot be below the bound",
-                        misses_table(r.near_misses).html());
-  }
-  return out;
+  return out + html_section("Would have been faster, but does not fit",
+                            "their step time cannot be below the bound",
+                            misses_table(r.near_misses));
 }
 
 std::string derivations(std::span<const Derivation> list) {
@@ -360,18 +291,14 @@ std::string traffic_section(const HtmlReport& report) {
 std::string operators(const std::vector<OperatorShare>& all) {
   if (all.empty()) return "";
   std::vector<ChartSegment> segments;
-  std::string rows;
   for (const OperatorShare& o : all) {
-    const std::string key(to_text(o.category));
-    const Picoseconds time = round_to_picoseconds(o.time);
     segments.push_back(
-        {key, time.count(), o.name,
+        {std::string(to_text(o.category)), o.time.value(), o.name,
          fmt::format("{} · {} · {}", o.name, to_text(o.time), percent(o.time_share))});
-    rows += breakdown_row("part", o.name, key, time,
-                          static_cast<int>(std::lround(1000 * o.time_share)));
   }
-  return html_section("Operators", "kernels of one microbatch, all layers, forward and backward",
-                      stacked_bar_svg(segments, "shares of the operators") + shares_table(rows));
+  return html_section(
+      "Operators", "kernels of one microbatch, all layers, forward and backward",
+      stacked_bar_svg(segments, "shares of the operators") + operator_table(all).html());
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-#include "report/plans/launch_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "document/results.h"
 #include "report/drawing/table.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 
@@ -58,25 +57,17 @@ Table flag_table(const ImportedLaunch& launch, FlagUse use) {
 }  // namespace
 
 std::string launch_text(const ImportedLaunch& launch, const TextStyle& style) {
-  std::string out = wrapped(
-      fmt::format("{}: {} flags used, {} irrelevant to time and memory, {} not understood.",
-                  launch.title, count(launch, FlagUse::used), count(launch, FlagUse::irrelevant),
-                  count(launch, FlagUse::not_understood)),
-      2, style);
-  if (count(launch, FlagUse::not_understood) > 0) {
-    out += section("Not understood", "", flag_table(launch, FlagUse::not_understood), style);
-  }
+  std::string out =
+      paragraph(style, "{}: {} flags used, {} irrelevant to time and memory, {} not understood.",
+                launch.title, count(launch, FlagUse::used), count(launch, FlagUse::irrelevant),
+                count(launch, FlagUse::not_understood));
+  out += section("Not understood", "", flag_table(launch, FlagUse::not_understood), style);
   if (!launch.unsaid.empty()) {
     out += heading("Not in the files", "", style);
-    for (const std::string& what : launch.unsaid) out += wrapped(printable(what), 2, style);
+    for (const std::string& what : launch.unsaid) out += paragraph(style, printable(what));
   }
-  if (count(launch, FlagUse::used) > 0) {
-    out += section("Used", "", flag_table(launch, FlagUse::used), style);
-  }
-  if (count(launch, FlagUse::irrelevant) > 0) {
-    out += section("Irrelevant", "", flag_table(launch, FlagUse::irrelevant), style);
-  }
-  return out;
+  return out + section("Used", "", flag_table(launch, FlagUse::used), style) +
+         section("Irrelevant", "", flag_table(launch, FlagUse::irrelevant), style);
 }
 
 Value launch_json(const ImportedLaunch& launch) { return answer(launch); }

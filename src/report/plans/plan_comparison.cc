@@ -14,7 +14,7 @@
 #include "document/results.h"
 #include "report/drawing/html_page.h"
 #include "report/drawing/table.h"
-#include "report/plans/estimate_text.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/plan_text.h"
 
 namespace orrery {
@@ -402,19 +402,17 @@ Result<PlanComparison> compare_plans(std::vector<ComparisonAxis> axes, int threa
 }
 
 std::string plan_comparison_text(const PlanComparison& c, const TextStyle& style) {
-  std::string out = wrapped(title_of(c), 2, style) + "\n" + comparison_table(c).text(style);
-  for (const std::string& remark : remarks_of(c)) out += wrapped(remark, 2, style);
+  std::string out = paragraph(style, title_of(c)) + "\n" + comparison_table(c).text(style);
+  for (const std::string& remark : remarks_of(c)) out += paragraph(style, remark);
   return out + section("Not compared", "", reasons_table(c), style);
 }
 
 std::string plan_comparison_html(const PlanComparison& c) {
   const std::string remarks = fmt::format("{}", fmt::join(remarks_of(c), " · "));
-  std::string body = html_headline("comparison", title_of(c), "") +
-                     html_section("Side by side", remarks, comparison_table(c).html());
-  if (const Table reasons = reasons_table(c); !reasons.empty()) {
-    body += html_section("Not compared", "refused, or too large for memory", reasons.html());
-  }
-  return html_page(title_of(c), body);
+  return html_page(title_of(c), html_headline("comparison", title_of(c), "") +
+                                    html_section("Side by side", remarks, comparison_table(c)) +
+                                    html_section("Not compared", "refused, or too large for memory",
+                                                 reasons_table(c)));
 }
 
 Value plan_comparison_json(const PlanComparison& c) { return answer(ComparisonDocument{c}); }

@@ -57,37 +57,22 @@ std::string plan_sentence(const Plan& plan) {
   if (plan.shard_group > 0) add(fmt::format("shard group {}", plan.shard_group));
   add("recompute " + recompute_words(plan));
   if (plan.placement != Plan{}.placement) add("placement " + placement_words(plan));
-  static constexpr auto kSaid = std::to_array<std::string_view>({"tp",
-                                                                 "cp",
-                                                                 "context_parallel",
-                                                                 "pp",
-                                                                 "chunks",
-                                                                 "ep",
-                                                                 "etp",
-                                                                 "dp",
-                                                                 "towers",
-                                                                 "table_sharding",
-                                                                 "codec",
-                                                                 "micro_batch",
-                                                                 "site_micro_batch",
-                                                                 "schedule",
-                                                                 "zero",
-                                                                 "shard_group",
-                                                                 "recompute",
-                                                                 "recompute_modules",
-                                                                 "recompute_layers",
-                                                                 "placement"});
+  constexpr std::string_view kSaid =
+      " tp cp context_parallel pp chunks ep etp dp towers table_sharding codec micro_batch "
+      "site_micro_batch schedule zero shard_group recompute recompute_modules recompute_layers "
+      "placement ";
   if (const std::string others = settings_beyond(plan, kSaid); !others.empty()) add(others);
   return out;
 }
 
-std::string settings_beyond(const Plan& plan, std::span<const std::string_view> said) {
+std::string settings_beyond(const Plan& plan, std::string_view said) {
   std::string out;
   const std::string all = plan_settings(plan);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find(',', at), all.size());
     const std::string setting = all.substr(at, end - at);
-    if (std::ranges::find(said, setting.substr(0, setting.find('='))) == said.end()) {
+    const std::string key = setting.substr(0, setting.find('='));
+    if (said.find(" " + key + " ") == std::string_view::npos) {
       out += (out.empty() ? "" : ",") + setting;
     }
     at = end + 1;

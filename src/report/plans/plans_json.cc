@@ -1,11 +1,8 @@
-#include "report/plans/plans_json.h"
-
 #include <cmath>
 
 #include "document/result_key.h"
 #include "document/results.h"
-#include "report/plans/estimate_text.h"
-#include "report/plans/search_text.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 namespace {

@@ -1,11 +1,10 @@
-#include "report/plans/plans_json.h"
-
 #include <gmock/gmock.h>
 
 #include <cstdint>
 #include <limits>
 #include <random>
 
+#include "report/plans/plan_reports.h"
 #include "report/plans/sample_estimate.h"
 
 namespace orrery {

@@ -11,7 +11,7 @@
 #include "cost/kernel/kernel_parameters.h"
 #include "document/result_key.h"
 #include "document/results.h"
-#include "report/plans/plans_json.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/plans/search_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +8,7 @@
 #include <vector>
 
 #include "report/drawing/category_style.h"
-#include "report/plans/estimate_text.h"
+#include "report/plans/plan_reports.h"
 #include "search/candidate.h"
 
 namespace orrery {
@@ -24,12 +22,30 @@ std::string pasted(std::string_view which, const Plan& plan) {
   return fmt::format("  {}--plan {}\n", which, plan_settings(plan));
 }
 
-double seconds(const Estimate& e) { return e.step_time.value(); }
+double step_seconds(const Estimate& e) { return e.step_time.value(); }
+
+// Which axes were not searched, and what to write to have them tried; empty: none.
+std::string not_searched_sentence(const SearchResult& r) {
+  const auto varied_by_all_axes = [](const std::string& axis) {
+    return std::ranges::find(kAxesOutsideTheSpace, axis) != kAxesOutsideTheSpace.end();
+  };
+  std::vector<std::string> kept;
+  std::vector<std::string> varied;
+  std::ranges::partition_copy(r.not_searched, std::back_inserter(varied), std::back_inserter(kept),
+                              varied_by_all_axes);
+  std::string out;
+  if (!kept.empty()) out = fmt::format("not searched: {}", fmt::join(kept, ", "));
+  if (!varied.empty()) {
+    out += fmt::format("{}without --all-axes: {}", kept.empty() ? "not searched " : "; ",
+                       fmt::join(varied, ", "));
+  }
+  return out;
+}
 
 }  // namespace
 
 double slowdown(const Estimate& winner, const Estimate& other) {
-  return seconds(winner) > 0 ? seconds(other) / seconds(winner) - 1 : 0;
+  return step_seconds(winner) > 0 ? step_seconds(other) / step_seconds(winner) - 1 : 0;
 }
 
 std::string largest_growth(const Estimate& winner, const Estimate& other) {
@@ -72,36 +88,18 @@ std::string judged_sentence(const Judged& judged) {
   return out;
 }
 
-std::string not_searched_sentence(const SearchResult& r) {
-  const auto varied_by_all_axes = [](const std::string& axis) {
-    return std::ranges::find(kAxesOutsideTheSpace, axis) != kAxesOutsideTheSpace.end();
-  };
-  std::vector<std::string> kept;
-  std::vector<std::string> varied;
-  std::ranges::partition_copy(r.not_searched, std::back_inserter(varied), std::back_inserter(kept),
-                              varied_by_all_axes);
-  std::string out;
-  if (!kept.empty()) out = fmt::format("not searched: {}", fmt::join(kept, ", "));
-  if (!varied.empty()) {
-    out += fmt::format("{}without --all-axes: {}", kept.empty() ? "not searched " : "; ",
-                       fmt::join(varied, ", "));
-  }
-  return out;
-}
-
 std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle& style) {
-  std::string out = wrapped(
-      counts_sentence(r) + (r.interrupted ? "; interrupted: the best so far" : ""), 2, style);
-  if (r.judged) out += wrapped(judged_sentence(*r.judged), 2, style);
+  std::string out = paragraph(
+      style, counts_sentence(r) + (r.interrupted ? "; interrupted: the best so far" : ""));
+  if (r.judged) out += paragraph(style, judged_sentence(*r.judged));
   if (elapsed.value() > 0) {
-    out += wrapped(fmt::format("took {} ({} plans/s)", to_text(elapsed),
-                               compact(static_cast<double>(r.considered) / elapsed.value())),
-                   2, style);
+    out += paragraph(style, "took {} ({} plans/s)", to_text(elapsed),
+                     compact(static_cast<double>(r.considered) / elapsed.value()));
   }
   if (const std::string rest = not_searched_sentence(r); !rest.empty()) {
-    out += wrapped(rest, 2, style);
+    out += paragraph(style, rest);
   }
-  for (const std::string& value : r.never_tried) out += wrapped("never tried: " + value, 2, style);
+  for (const std::string& value : r.never_tried) out += paragraph(style, "never tried: " + value);
   return out;
 }
 
@@ -109,11 +107,10 @@ namespace {
 
 // What a plan states beyond the columns.
 std::string other_settings(const Plan& plan) {
-  static constexpr auto kShown = std::to_array<std::string_view>(
-      {"tp", "cp", "pp", "dp", "ep", "dispatch", "context_parallel", "schedule", "chunks",
-       "micro_batch", "site_micro_batch", "zero", "recompute", "recompute_modules",
-       "recompute_layers", "placement"});
-  return settings_beyond(plan, kShown);
+  return settings_beyond(plan,
+                         " tp cp pp dp ep dispatch context_parallel schedule chunks micro_batch "
+                         "site_micro_batch zero recompute recompute_modules recompute_layers "
+                         "placement ");
 }
 
 // A column of the best plans. Core columns are always shown; of the others those in which the plans
@@ -260,7 +257,7 @@ Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
     cells.push_back(cell(dollars(run.cost(run.wall))));
     cells.push_back(dim(first ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
-    if (first) table.mark_best();
+    if (first) table.mark("best");
   }
   return table;
 }
@@ -295,7 +292,8 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
   const auto [least, most] =
       std::ranges::minmax_element(r.pareto, std::ranges::less(), &Estimate::peak_memory);
   const auto [fastest, slowest] = std::ranges::minmax_element(
-      r.pareto, [](const Estimate& a, const Estimate& b) { return seconds(a) < seconds(b); });
+      r.pareto,
+      [](const Estimate& a, const Estimate& b) { return step_seconds(a) < step_seconds(b); });
   const std::string top = to_text(slowest->step_time);
   const std::string bottom = to_text(fastest->step_time);
   const int label = std::max(display_width(top), display_width(bottom));
@@ -312,7 +310,8 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
       const std::size_t x =
           position(static_cast<double>(e.peak_memory), static_cast<double>(least->peak_memory),
                    static_cast<double>(most->peak_memory), columns);
-      const std::size_t y = position(seconds(e), seconds(*fastest), seconds(*slowest), kRows);
+      const std::size_t y =
+          position(step_seconds(e), step_seconds(*fastest), step_seconds(*slowest), kRows);
       canvas[kRows - 1 - y][x] = 'o';
     }
     for (int row = 0; row < kRows; ++row) {
@@ -355,7 +354,7 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                         const TextStyle& style, std::span<const HealthyRun> runs) {
   const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
     return title_line(fmt::format("{} {}", words, what), style, ink) +
-           wrapped(in_words(subject.size), 2, style) + counts_text(r, elapsed, style);
+           paragraph(style, in_words(subject.size)) + counts_text(r, elapsed, style);
   };
   const std::string model = model_in_words(subject);
   const std::string near_misses =
@@ -380,14 +379,14 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
   const std::string changes = numeric_changes_sentence(best);
   std::string out = title(r.plans.size() == 1 ? "Best plan for" : "Best plans for",
                           fmt::format("{} on {}", model, subject.cluster), {.bold = true}) +
-                    "\n" + plans_table(r, runs).text(style) + wrapped(notes_of(r), 2, style) +
-                    (runs.empty() ? "" : wrapped(healthy_run_sentence(runs.front()), 2, style)) +
-                    wrapped(interval_sentence(best.interval), 2, style) +
-                    (changes.empty() ? "" : wrapped(changes, 2, style)) +
+                    "\n" + plans_table(r, runs).text(style) + paragraph(style, notes_of(r)) +
+                    (runs.empty() ? "" : paragraph(style, healthy_run_sentence(runs.front()))) +
+                    paragraph(style, interval_sentence(best.interval)) +
+                    (changes.empty() ? "" : paragraph(style, changes)) +
                     pasted("best: ", best.plan);
   if (!r.runners_up.empty()) {
     const RunnerUp& closest = *std::ranges::min_element(
-        r.runners_up, {}, [](const RunnerUp& u) { return seconds(u.best_other); });
+        r.runners_up, {}, [](const RunnerUp& u) { return step_seconds(u.best_other); });
     out += section("Why it won", "the best plan with another value on one axis",
                    runners_up_table(r), style) +
            pasted("closest: ", closest.best_other.plan);

@@ -1,12 +1,10 @@
-#include "report/plans/search_text.h"
-
 #include <gmock/gmock.h>
 
 #include <sstream>
 
 #include "estimate/spec.h"
 #include "plan/completed_plan.h"
-#include "report/plans/estimate_text.h"
+#include "report/plans/plan_reports.h"
 #include "report/plans/plan_text.h"
 #include "report/plans/sample_estimate.h"
 

@@ -212,11 +212,8 @@ std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
               right("size", 2), left("which", 2));
   for (std::size_t i = 0; i < towers.towers.size(); ++i) {
     const ReportedTower& t = towers.towers[i];
-    std::string names;
-    for (const std::string& name : t.features)
-      names += (names.empty() ? "" : " ") + printable(name);
     table.row(std::to_string(i), std::to_string(t.features.size()), fmt::format("{:g}", t.width),
-              fmt::format("{:g}", t.look_ups), to_text(t.size), names);
+              fmt::format("{:g}", t.look_ups), to_text(t.size), joined(t.features, " "));
   }
   out += table.text(style);
   out += "\n";

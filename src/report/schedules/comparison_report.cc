@@ -82,20 +82,18 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   }
   std::string out =
       heading("Schedules compared", title, style).substr(1) + table.text(style) + "\n" +
-      wrapped(
-          "idle: of a device, on average; span: the bubble if steps follow without a "
-          "flush; weights: copies of a device's share; peak: microbatches a device "
-          "holds, from the least to the most; sends: activations the busiest device "
-          "sends for each microbatch. On the front: no other is faster and holds less. Free "
-          "copies: the time of copies to host memory is not stated, so that such rows "
-          "take no mark.",
-          2, style);
+      paragraph(style,
+                "idle: of a device, on average; span: the bubble if steps follow without a "
+                "flush; weights: copies of a device's share; peak: microbatches a device "
+                "holds, from the least to the most; sends: activations the busiest device "
+                "sends for each microbatch. On the front: no other is faster and holds less. Free "
+                "copies: the time of copies to host memory is not stated, so that such rows "
+                "take no mark.");
   if (c.left_out > 0) {
-    out += wrapped(
-        fmt::format("Stopped early: {} of {} schedules were not reached, and marks are among "
-                    "the others.",
-                    c.left_out, c.left_out + c.schedules.size()),
-        2, style);
+    out += paragraph(style,
+                     "Stopped early: {} of {} schedules were not reached, and marks are among "
+                     "the others.",
+                     c.left_out, c.left_out + c.schedules.size());
   }
   // The same reason often holds for several.
   std::map<std::string, std::vector<std::string>> missing;
@@ -108,7 +106,7 @@ std::string comparison_text(const Comparison& c, const TextStyle& style) {
   }
   if (!missing.empty()) out += heading("Not possible here", "", style);
   for (const std::string& reason : reasons) {
-    out += wrapped(joined(missing[reason], ", ") + ": " + reason, 2, style);
+    out += paragraph(style, joined(missing[reason], ", ") + ": " + reason);
   }
   return out;
 }
@@ -229,20 +227,17 @@ Value schedule_list_json() {
 std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const TextStyle& style) {
   const TimeAxis axis = time_axis(unit);
   std::string out = heading("Found", "", style);
-  out +=
-      wrapped(fmt::format("{} by {}: {}, at most {} above the lower bound of {}; {}", r.winner,
-                          to_text(r.method), time_text(r.makespan.seconds(), axis), percent(r.gap),
-                          time_text(r.lower_bound.seconds(), axis), to_text(r.stopped)),
-              2, style);
+  out += paragraph(style, "{} by {}: {}, at most {} above the lower bound of {}; {}", r.winner,
+                   to_text(r.method), time_text(r.makespan.seconds(), axis), percent(r.gap),
+                   time_text(r.lower_bound.seconds(), axis), to_text(r.stopped));
   std::vector<const SynthesisCandidate*> fitting;
   for (const SynthesisCandidate& c : r.candidates) {
     if (c.fits) fitting.push_back(&c);
   }
   std::ranges::stable_sort(fitting, std::ranges::less(), &SynthesisCandidate::makespan);
-  out += wrapped(fmt::format("{} candidates, {} within the limits; the best of them:",
-                             grouped(static_cast<std::int64_t>(r.candidates.size())),
-                             grouped(static_cast<std::int64_t>(fitting.size()))),
-                 2, style);
+  out += paragraph(style, "{} candidates, {} within the limits; the best of them:",
+                   grouped(static_cast<std::int64_t>(r.candidates.size())),
+                   grouped(static_cast<std::int64_t>(fitting.size())));
   constexpr std::size_t kMostCandidates = 8;
   fitting.resize(std::min(fitting.size(), kMostCandidates));
   Table table(left("candidate", 9), right("chunks", 4), right("makespan", 8), right("slower", 5),

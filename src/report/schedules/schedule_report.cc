@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
+#include <ranges>
+#include <span>
 #include <tuple>
 
 #include "document/results.h"
@@ -21,16 +22,6 @@ constexpr std::size_t kMostDevices = 16;
 constexpr std::array<std::uint8_t, kIdleCauses.size()> kCauseColours = {250, 245, 240, 168, 136};
 
 std::string six_digits(double value) { return fmt::format("{:.6g}", value); }
-
-// The first, the last and evenly spread ones between.
-std::vector<std::size_t> shown(std::size_t devices) {
-  std::vector<std::size_t> out;
-  const std::size_t rows = std::min(devices, kMostDevices);
-  for (std::size_t r = 0; r < rows; ++r) {
-    out.push_back(rows < 2 ? 0 : r * (devices - 1) / (rows - 1));
-  }
-  return out;
-}
 
 // The highest value in each of `cells` equal parts of [0, makespan].
 std::vector<double> sampled(const std::vector<MemoryChange>& curve, Picoseconds makespan,
@@ -79,8 +70,7 @@ std::string idle_table(const MeasuredSchedule& s, const TextStyle& style) {
   };
   Picoseconds busy;
   for (const Picoseconds b : m.busy) busy += b;
-  const std::vector<std::size_t> devices = shown(s.idle.size());
-  for (const std::size_t d : devices) {
+  for (const std::size_t d : evenly_spread(s.idle.size(), kMostDevices)) {
     row(std::to_string(d), m.busy[d], s.idle[d], m.makespan, most, {});
   }
   if (s.idle.size() > 1) {
@@ -100,7 +90,7 @@ std::string memory_table(const MeasuredSchedule& s, const TextStyle& style) {
   for (const auto& curve : s.memory) {
     for (const MemoryChange& c : curve) highest = std::max(highest, c.held);
   }
-  for (const std::size_t d : shown(s.memory.size())) {
+  for (const std::size_t d : evenly_spread(s.memory.size(), kMostDevices)) {
     // All devices on one scale.
     const std::string line = sparkline(sampled(s.memory[d], s.execution.measures.makespan, cells),
                                        static_cast<int>(cells), 0, highest);
@@ -141,7 +131,7 @@ std::string schedule_text(const MeasuredSchedule& s, const ScheduleRemarks& rema
                                   percent(m.bubble_ratio_span));
   facts += fmt::format(" · weights {}× · sends {} a microbatch", six_digits(s.weights_held()),
                        six_digits(s.sends_per_microbatch()));
-  out += wrapped(facts, 2, style) + "\n";
+  out += paragraph(style, facts) + "\n";
   out += pipeline_text(pipeline_spans(s), style, axis);
   out += heading("Idle", "time that a device waits, by cause", style) + idle_table(s, style);
   std::string remark = "activations, in " + memory_unit(s, remarks.stated_memory);
@@ -272,24 +262,14 @@ Value lifetimes(const MeasuredSchedule& s) {
   });
 }
 
-// Members whose lists of short lists would fill pages if each number had its line.
-class CompactMember {
- public:
-  CompactMember(std::string& out, std::string_view key) : out_(out) {
-    fmt::format_to(std::back_inserter(out_), ",\n  \"{}\": [", key);
+// A member whose list of short lists would fill pages if each number had its line.
+void append_rows(std::string& out, std::string_view key, const std::vector<std::string>& rows) {
+  out += fmt::format(",\n  \"{}\": [", key);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out.append(i > 0 ? "," : "").append("\n    [").append(rows[i]).append("]");
   }
-  void row(const std::function<void(std::string&)>& fill) {
-    out_ += first_ ? "\n    [" : ",\n    [";
-    first_ = false;
-    fill(out_);
-    out_ += "]";
-  }
-  void close() { out_ += "\n  ]"; }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
+  out += "\n  ]";
+}
 
 }  // namespace
 
@@ -324,37 +304,30 @@ std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& 
 
   std::string out = to_json(document);
   out.resize(out.rfind("\n}"));
-  out += ",\n  \"microbatch_direction\": [";
-  for (std::size_t j = 0; j < static_cast<std::size_t>(shape.microbatches); ++j) {
-    fmt::format_to(std::back_inserter(out), "{}{}", j > 0 ? "," : "", pipeline.route_of(j));
-  }
-  out += "]";
-  CompactMember devices(out, "stage_device");
+  std::vector<std::size_t> ways(static_cast<std::size_t>(shape.microbatches));
+  for (std::size_t j = 0; j < ways.size(); ++j) ways[j] = pipeline.route_of(j);
+  out += fmt::format(",\n  \"microbatch_direction\": [{}]", fmt::join(ways, ","));
+  std::vector<std::string> rows;
   for (std::size_t r = 0; r < pipeline.routes(); ++r) {
-    devices.row([&](std::string& row) {
-      for (std::size_t i = 0; i < pipeline.stages(); ++i) {
-        fmt::format_to(std::back_inserter(row), "{}{}", i > 0 ? "," : "",
-                       pipeline.seats[r * pipeline.stages() + i].device);
-      }
-    });
+    const auto seats = std::span(pipeline.seats).subspan(r * pipeline.stages(), pipeline.stages());
+    rows.push_back(joined(seats | std::views::transform(&Seat::device), ","));
   }
-  devices.close();
-  CompactMember memory(out, "memory");
+  append_rows(out, "stage_device", rows);
+  rows.clear();
   for (const std::vector<MemoryChange>& curve : s.memory) {
-    memory.row([&](std::string& row) {
-      for (std::size_t i = 0; i < curve.size(); ++i) {
-        fmt::format_to(std::back_inserter(row), "{}[{},{}]", i > 0 ? "," : "",
-                       number_text(s.unit.of(curve[i].at)), number_text(curve[i].held));
-      }
-    });
+    rows.push_back(joined(curve | std::views::transform([&](const MemoryChange& c) {
+                            return fmt::format("[{},{}]", number_text(s.unit.of(c.at)),
+                                               number_text(c.held));
+                          }),
+                          ","));
   }
-  memory.close();
-  std::vector<std::string> operations(static_cast<std::size_t>(shape.devices));
+  append_rows(out, "memory", rows);
+  rows.assign(static_cast<std::size_t>(shape.devices), "");
   const PipelineExecution& run = s.execution;
   for (std::size_t i = 0; i < run.graph.operations.size(); ++i) {
     const std::size_t d = run.graph.operations[i].device;
     const PipelineOperation& op = run.graph.operations[i].operation;
-    std::string& row = operations[d];
+    std::string& row = rows[d];
     const auto vocabulary = op.action >= PipelineAction::output_layer;
     fmt::format_to(std::back_inserter(row), "{}[\"{}\",{},{},", row.empty() ? "" : ",",
                    letters(op.action), op.microbatch,
@@ -369,9 +342,7 @@ std::string schedule_json(const MeasuredSchedule& s, const ScheduleJsonRemarks& 
                    number_text(s.unit.of(run.timeline.start(run.graph.graph, run.graph.nodes[i]))),
                    number_text(s.unit.of(run.timeline.end(run.graph.nodes[i]))));
   }
-  CompactMember order(out, "device_ops");
-  for (const std::string& device : operations) order.row([&](std::string& row) { row += device; });
-  order.close();
+  append_rows(out, "device_ops", rows);
   return out + "\n}\n";
 }
 

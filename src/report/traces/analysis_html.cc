@@ -4,10 +4,9 @@
 #include <map>
 
 #include "report/drawing/html_page.h"
-#include "report/drawing/roofline_svg.h"
+#include "report/drawing/plot_svg.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_chart_svg.h"
 #include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/trace_reports.h"
@@ -19,17 +18,16 @@ constexpr std::size_t kMostColumns = 256;  // of a chart
 constexpr std::size_t kMostPageRows = 96;  // of ranks and steps
 
 // Turns of another process are rare: without any they are no part.
-std::string legend(std::int64_t other_process_ns) {
+std::string legend(bool shares_device) {
   std::vector<std::pair<std::string, Category>> entries;
   for (const RecordedPart& part : parts_of(TemporalBreakdown{})) {
-    if (part.key == "idle_other_process" && other_process_ns == 0) continue;
+    if (part.key == "idle_other_process" && !shares_device) continue;
     entries.emplace_back(part.label, part.colour);
   }
   return html_legend(entries);
 }
 
 std::string tiles(const RunAnalysis& analysis) {
-  std::int64_t all = 0;
   std::int64_t windows = 0;
   TemporalBreakdown sum;
   double utilization = 0;
@@ -39,17 +37,9 @@ std::string tiles(const RunAnalysis& analysis) {
   std::int64_t peak = 0;
   for (const RankAnalysis& rank : analysis.ranks) {
     if (!rank.has_device_work()) continue;
-    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
+    sum += analyzed_time(rank, analysis.preset);
     const bool by_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
     windows += by_steps ? static_cast<std::int64_t>(rank.steps.size()) : 1;
-    all += time.total_ns();
-    sum.compute_ns += time.compute_ns;
-    sum.exposed_communication_ns += time.exposed_communication_ns;
-    sum.idle.host_wait_ns += time.idle.host_wait_ns;
-    sum.idle.other_process_ns += time.idle.other_process_ns;
-    sum.idle.other_ns += time.idle.other_ns + time.idle.kernel_wait_ns;
-    sum.communication_ns += time.communication_ns;
-    sum.overlapped_ns += time.overlapped_ns;
     utilization += rank.utilization.mean();
     flops += rank.operators.all.flops.value();
     device_ns += rank.whole.total_ns();
@@ -58,6 +48,7 @@ std::string tiles(const RunAnalysis& analysis) {
     }
     ++ranks;
   }
+  const std::int64_t all = sum.total_ns();
   if (ranks == 0 || all == 0) return "";
   const bool steps = windows > ranks || (analysis.preset == BreakdownPreset::orrery &&
                                          !analysis.ranks.front().steps.empty());
@@ -115,52 +106,18 @@ std::string findings_html(const RecordedRun& run, const RunAnalysis& analysis,
 }
 
 std::string breakdown_section(const RunAnalysis& analysis) {
-  struct Row {
-    std::string rank;
-    std::string step;
-    TemporalBreakdown parts;
-  };
-  std::vector<Row> rows;
-  std::size_t lines = 0;
-  for (const RankAnalysis& rank : analysis.ranks)
-    lines += std::max<std::size_t>(1, rank.steps.size());
-  const bool every_step = lines <= kMostPageRows;
-  for (const RankAnalysis& rank : analysis.ranks) {
-    const std::string name = std::to_string(rank.rank);
-    if (analysis.preset != BreakdownPreset::orrery || rank.steps.empty()) {
-      if (rank.has_device_work()) rows.push_back({name, "device", rank.whole});
-      continue;
-    }
-    if (!every_step) {
-      rows.push_back(
-          {name, fmt::format("{} steps", rank.steps.size()), analyzed_time(rank, analysis.preset)});
-      continue;
-    }
-    for (const StepAnalysis& step : rank.steps) {
-      rows.push_back({name, "#" + std::to_string(step.step.number), step.parts});
-    }
-  }
-  if (rows.empty()) return "";
-  std::int64_t longest = 0;
-  std::int64_t other_process_ns = 0;
-  for (const Row& row : rows) {
-    longest = std::max(longest, row.parts.total_ns());
-    other_process_ns += row.parts.idle.other_process_ns;
-  }
-  Table table = breakdown_table(analysis);
-  for (const Row& row : first(rows, kMostPageRows)) {
-    add_breakdown(table, row.rank, row.step, row.parts, longest);
-  }
+  const Table table = breakdown_table(analysis, kMostPageRows);
+  if (table.empty()) return "";
   const bool any_steps = std::ranges::any_of(
       analysis.ranks, [](const RankAnalysis& rank) { return !rank.steps.empty(); });
   std::string remark = any_steps ? "of each rank in each step, by the window of the step"
                                  : "of each rank, from its first to its last work";
-  if (rows.size() > kMostPageRows) {
-    remark +=
-        fmt::format("; {} of {} ranks are shown, the JSON has all", kMostPageRows, rows.size());
+  if (analysis.ranks.size() > kMostPageRows) {
+    remark += fmt::format("; {} of {} ranks are shown, the JSON has all", kMostPageRows,
+                          analysis.ranks.size());
   }
   return html_section("Where the time of the device went", remark,
-                      table.html() + legend(other_process_ns));
+                      table.html() + legend(shares_device(analysis)));
 }
 
 std::string timeline_section(const RunAnalysis& analysis) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "report/drawing/category_style.h"
 #include "report/traces/recorded_style.h"
@@ -65,54 +67,101 @@ Category colour_of(RecordedWorkClass c) {
   return kColours[static_cast<std::size_t>(c)];
 }
 
-Table breakdown_table(const RunAnalysis& analysis) {
-  const bool shared = std::ranges::any_of(analysis.ranks, [&](const RankAnalysis& rank) {
+bool shares_device(const RunAnalysis& analysis) {
+  return std::ranges::any_of(analysis.ranks, [&](const RankAnalysis& rank) {
     return rank.whole.idle.other_process_ns > 0 ||
            analyzed_time(rank, analysis.preset).idle.other_process_ns > 0;
   });
-  return Table(left("rank", 9), left("step", 8), right("time", 9), bars(5, 24).only(Form::text),
-               page_bars(), right("compute", 8), right("exposed comm", 8), right("copies", 4),
-               right("idle: host", 7).only(Form::text),
-               right("other process", 7).only(shared ? Form::text : Form::none),
-               right("kernels", 3).only(Form::text), right("other", 6).only(Form::text),
-               right("idle").only(Form::page), right("overlap", 6));
 }
 
-void add_breakdown(Table& table, const std::string& rank, const std::string& step,
-                   const TemporalBreakdown& b, std::int64_t longest) {
-  std::vector<BarSegment> bar;
-  std::vector<BarSegment> stack;
-  for (const RecordedPart& part : parts_of(b)) {
-    const double own = share(part.ns, b.total_ns());
-    bar.push_back({.share = own, .ink = {.colour = swatch(part.colour).terminal}});
-    stack.push_back(
-        {.share = share(part.ns, longest),
-         .css_class = to_text(part.colour),
-         .tip = fmt::format("{}: {}, {}", part.label, time_text(part.ns), percent(own))});
+namespace {
+
+struct BreakdownRow {
+  std::string rank, step;
+  std::optional<TemporalBreakdown> parts;  // none: a rule
+};
+
+void add_rows(std::vector<BreakdownRow>& rows, const RunAnalysis& analysis,
+              const RankAnalysis& rank, bool every_step) {
+  std::string name = std::to_string(rank.rank);
+  const auto number = [](const StepAnalysis& step) { return fmt::format("#{}", step.step.number); };
+  const bool has_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
+  const bool alone = analysis.ranks.size() == 1;
+  const bool device = rank.has_device_work() && (alone || !has_steps);
+  if (!rows.empty() && every_step && rank.steps.size() > 1) rows.emplace_back();
+  if (device) rows.push_back({name, "device", rank.whole});
+  if (!has_steps) return;
+  if (!every_step) {
+    const std::string steps = rank.steps.size() == 1 ? number(rank.steps.front())
+                                                     : fmt::format("{} steps", rank.steps.size());
+    return rows.push_back({name, steps, analyzed_time(rank, analysis.preset)});
   }
-  const auto of = [&](std::int64_t ns) { return percent(share(ns, b.total_ns())); };
-  table.row(bold(rank), step, time_text(b.total_ns()), bar_of(bar), bar_of(stack), of(b.compute_ns),
-            of(b.exposed_communication_ns), of(b.exposed_copy_ns), of(b.idle.own_host_wait_ns()),
-            of(b.idle.other_process_ns), of(b.idle.kernel_wait_ns), of(b.idle.other_ns),
-            of(b.idle.total_ns()), b.communication_ns == 0 ? "" : percent(b.overlap()));
+  if (device) name.clear();
+  for (const StepAnalysis& step : rank.steps) {
+    rows.push_back({std::exchange(name, ""), number(step), step.parts});
+  }
+}
+
+}  // namespace
+
+Table breakdown_table(const RunAnalysis& analysis, std::size_t most) {
+  std::size_t lines = 0;
+  for (const RankAnalysis& rank : analysis.ranks) {
+    lines += std::max<std::size_t>(1, rank.steps.size());
+  }
+  std::vector<BreakdownRow> rows;
+  for (const RankAnalysis& rank : first(analysis.ranks, most)) {
+    add_rows(rows, analysis, rank, lines <= most);
+  }
+  std::int64_t longest = 0;
+  for (const BreakdownRow& row : rows) {
+    longest = std::max(longest, row.parts ? row.parts->total_ns() : 0);
+  }
+  Table table(left("rank", 9), left("step", 8), right("time", 9), bars(5, 24).only(Form::text),
+              page_bars(), right("compute", 8), right("exposed comm", 8), right("copies", 4),
+              right("idle: host", 7).only(Form::text),
+              right("other process", 7).only(shares_device(analysis) ? Form::text : Form::none),
+              right("kernels", 3).only(Form::text), right("other", 6).only(Form::text),
+              right("idle").only(Form::page), right("overlap", 6));
+  for (const BreakdownRow& row : rows) {
+    if (!row.parts) {
+      table.add_rule();
+      continue;
+    }
+    const TemporalBreakdown& b = *row.parts;
+    std::vector<BarSegment> bar;
+    std::vector<BarSegment> stack;
+    for (const RecordedPart& part : parts_of(b)) {
+      const double own = share(part.ns, b.total_ns());
+      bar.push_back({.share = own, .ink = {.colour = swatch(part.colour).terminal}});
+      stack.push_back(
+          {.share = share(part.ns, longest),
+           .css_class = to_text(part.colour),
+           .tip = fmt::format("{}: {}, {}", part.label, time_text(part.ns), percent(own))});
+    }
+    const auto of = [&](std::int64_t ns) { return percent(share(ns, b.total_ns())); };
+    table.row(bold(row.rank), row.step, time_text(b.total_ns()), bar_of(bar), bar_of(stack),
+              of(b.compute_ns), of(b.exposed_communication_ns), of(b.exposed_copy_ns),
+              of(b.idle.own_host_wait_ns()), of(b.idle.other_process_ns), of(b.idle.kernel_wait_ns),
+              of(b.idle.other_ns), of(b.idle.total_ns()),
+              b.communication_ns == 0 ? "" : percent(b.overlap()));
+  }
+  return table;
 }
 
 // The names of collectives stay whole ("reduce-scatter"): type and group are left out before.
 Table communication_table(const CommunicationTable& communication, std::size_t rows) {
   Table table(left("collective", 9).at_least(14), left("type", 4), left("group", 5),
               right("ranks", 6), right("size", 8), right("count", 7), right("duration", 7),
-              right("transfer", 8), right("bus bandwidth", 8).only(Form::text),
-              right("bus bandwidth").only(Form::page), right("waiting", 7));
+              right("transfer", 8), right("bus bandwidth", 8), right("waiting", 7));
   for (const CommunicationRow& row : first(communication.rows, rows)) {
-    const auto bus = [&](const char* bound) {
-      const std::string rate = rate_text(row.median_bus_bandwidth());
-      return row.complete < row.instances && !rate.empty() ? bound + rate : rate;
-    };
+    std::string bus = rate_text(row.median_bus_bandwidth());
+    if (row.complete < row.instances && !bus.empty()) bus.insert(0, ">= ");
     table.row(bold(row.collective), row.type, dim(row.group),
               row.ranks == kNotRecorded ? "?" : grouped(row.ranks),
               row.bytes == kNotRecorded ? "?" : to_text(Bytes(static_cast<double>(row.bytes))),
               row.instances, time_text(row.duration.median_ns), time_text(row.transfer.median_ns),
-              bus(">= "), bus("at least "), time_text(row.waiting_ns));
+              bus, time_text(row.waiting_ns));
   }
   return table;
 }
@@ -136,29 +185,24 @@ Table waiting_table(const CommunicationTable& communication, std::size_t rows) {
 
 Table across_ranks_table(const RunAnalysis& analysis, std::size_t rows) {
   Table table(left("name", 9).cut_on_page(kLongestName), left("kind", 4), right("ranks", 5),
-              right("total", 8), right("mean", 7), right("fastest", 8).only(Form::text),
-              right("rank", 7).only(Form::text), right("slowest", 9).only(Form::text),
-              right("rank", 8).only(Form::text), right("fastest").only(Form::page),
-              right("slowest").only(Form::page), right("slowest/fastest", 9));
+              right("total", 8), right("mean", 7), right("fastest", 8), right("rank", 7),
+              right("slowest", 9), right("rank", 8), right("slowest/fastest", 9));
   for (const RunKernelRow& row : first(analysis.kernels, rows)) {
-    const std::string fastest = mean_text(row.least_mean_ns);
-    const std::string slowest = mean_text(row.greatest_mean_ns);
-    const std::string fast_rank = std::to_string(analysis.ranks[row.fastest].rank);
-    const std::string slow_rank = std::to_string(analysis.ranks[row.slowest].rank);
     table.row(bold(short_name(row.name)).with_tip(row.name), dim(row.kind), row.ranks,
-              time_text(row.total_ns), mean_text(row.mean_ns()), fastest, fast_rank, slowest,
-              slow_rank, fmt::format("{} (rank {})", fastest, fast_rank),
-              fmt::format("{} (rank {})", slowest, slow_rank), fmt::format("{:.2f}", row.spread()));
+              time_text(row.total_ns), mean_text(row.mean_ns()), mean_text(row.least_mean_ns),
+              std::to_string(analysis.ranks[row.fastest].rank), mean_text(row.greatest_mean_ns),
+              std::to_string(analysis.ranks[row.slowest].rank),
+              fmt::format("{:.2f}", row.spread()));
   }
   return table;
 }
 
 Table operator_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
   Table table(left("operator", 9).at_least(20).cut_on_page(kLongestName),
-              left("shapes", 6).cut_on_page(kLongestName), right("count", 6).only(Form::text),
-              page_bars(), right("device", 9), right("count").only(Form::page),
-              right("mean", 0).only(Form::text), right("host", 0).only(Form::text),
-              right("rate", 8), right("bandwidth", 7), right("of roofline", 8));
+              left("shapes", 6).cut_on_page(kLongestName), right("count", 6), page_bars(),
+              right("device", 9), right("mean", 0).only(Form::text),
+              right("host", 0).only(Form::text), right("rate", 8), right("bandwidth", 7),
+              right("of roofline", 8));
   for (const OperatorRow& row : first(rank.operators.rows, rows)) {
     if (row.own_ns == 0) break;  // sorted by it
     const std::string_view shapes = trace.texts[row.shapes];
@@ -166,8 +210,8 @@ Table operator_table(const RecordedTrace& trace, const RankAnalysis& rank, std::
     table.row(cell(short_name(trace.texts[row.name])).with_tip(trace.texts[row.name]),
               dim(shapes).with_tip(shapes), row.host.count,
               page_bar(row.own_ns, rank.operators.rows.front().own_ns, colour),
-              time_text(row.own_ns), row.host.count, mean_text(row.device.mean_ns()),
-              time_text(row.host.total_ns), row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
+              time_text(row.own_ns), mean_text(row.device.mean_ns()), time_text(row.host.total_ns),
+              row.flops.value() > 0 ? to_text(row.flops_rate()) : "",
               row.bytes.value() > 0 ? to_text(row.bytes_rate()) : "", known_share(row.roofline));
   }
   return table;
@@ -175,9 +219,8 @@ Table operator_table(const RecordedTrace& trace, const RankAnalysis& rank, std::
 
 Table kernel_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows) {
   Table table(left("name", 9).at_least(24).cut_on_page(kLongestName),
-              left("kind", 4).only(Form::text), right("count", 6).only(Form::text), page_bars(),
-              right("total", 9), right("share", 8), right("count").only(Form::page),
-              right("mean", 7), right("least", 0).only(Form::text),
+              left("kind", 4).only(Form::text), right("count", 6), page_bars(), right("total", 9),
+              right("share", 8), right("mean", 7), right("least", 0).only(Form::text),
               right("greatest", 0).on_page_as("longest"), right("occupancy", 0).only(Form::text),
               right("occupancy").only(Form::page), left("launched by", 5).cut_on_page(32));
   for (const KernelRow& row : first(rank.kernels, rows)) {
@@ -190,9 +233,8 @@ Table kernel_table(const RecordedTrace& trace, const RankAnalysis& rank, std::si
         cell(short_name(trace.texts[row.name])).with_tip(trace.texts[row.name]), dim(row.kind),
         duration.count,
         page_bar(duration.total_ns, rank.kernels.front().duration.total_ns, colour_of(row.kind)),
-        time_text(duration.total_ns), percent(row.share), duration.count,
-        mean_text(duration.mean_ns()), time_text(duration.least_ns),
-        time_text(duration.greatest_ns), known_share(row.occupancy),
+        time_text(duration.total_ns), percent(row.share), mean_text(duration.mean_ns()),
+        time_text(duration.least_ns), time_text(duration.greatest_ns), known_share(row.occupancy),
         row.occupancy < 0 ? bandwidth : percent(row.occupancy), dim(trace.texts[row.caller]));
   }
   return table;
@@ -254,18 +296,16 @@ Table outlier_table(const RecordedTrace& trace, const RankAnalysis& rank, std::s
 }
 
 Table section_table(const RankAnalysis& rank, std::size_t rows) {
-  Table table(left("section", 9).cut_on_page(kLongestName), left("kind", 4),
-              right("instances", 3).only(Form::text), right("count", 6).only(Form::text),
-              page_bars(), right("device", 9), right("backward", 5), right("own", 8),
-              right("host", 7), right("instances").only(Form::page),
-              right("count").only(Form::page), right("launched", 4));
+  Table table(left("section", 9).cut_on_page(kLongestName), left("kind", 4), right("instances", 3),
+              right("count", 6), page_bars(), right("device", 9), right("backward", 5),
+              right("own", 8), right("host", 7), right("launched", 4));
   for (const SectionRow& row : first(rank.sections, rows)) {
     table.row(
         bold(row.name).with_tip(row.name), dim(row.kind), row.instances, row.host.count,
         page_bar(row.device_ns, rank.sections.front().device_ns,
                  row.kind == SectionKind::module ? Category::feed_forward : Category::experts),
         time_text(row.device_ns), time_text(row.backward_ns), time_text(row.own_ns),
-        time_text(row.host.total_ns), row.instances, row.host.count, row.launched);
+        time_text(row.host.total_ns), row.launched);
   }
   return table;
 }

@@ -15,12 +15,11 @@
 
 namespace orrery {
 
-// Turns of another process have a column where there are any.
-Table breakdown_table(const RunAnalysis& analysis);
-// `longest`: the time of the longest row.
-void add_breakdown(Table& table, const std::string& rank, const std::string& step,
-                   const TemporalBreakdown& breakdown, std::int64_t longest);
-
+// Whether a device was another process's for some of the time.
+bool shares_device(const RunAnalysis& analysis);
+// Where the time of each of the ranks went, of `most` at most: in each step, or in all steps
+// together where there are more than that of them.
+Table breakdown_table(const RunAnalysis& analysis, std::size_t most);
 Table communication_table(const CommunicationTable& communication, std::size_t rows);
 Table waiting_table(const CommunicationTable& communication, std::size_t rows);
 Table across_ranks_table(const RunAnalysis& analysis, std::size_t rows);

@@ -12,13 +12,6 @@ namespace {
 
 std::string of_rank(const RankAnalysis& rank) { return fmt::format("rank {}", rank.rank); }
 
-// Neither device work nor steps.
-bool table_is_empty(const RunAnalysis& analysis) {
-  return std::ranges::all_of(analysis.ranks, [](const RankAnalysis& rank) {
-    return !rank.has_device_work() && rank.steps.empty();
-  });
-}
-
 std::string findings_section(const RecordedRun& run, const RunAnalysis& analysis,
                              const TextStyle& style) {
   const std::vector<Finding> found = findings(analysis);
@@ -37,55 +30,21 @@ std::string findings_section(const RecordedRun& run, const RunAnalysis& analysis
   return out;
 }
 
-void add_rank(Table& table, const RunAnalysis& analysis, const RankAnalysis& rank,
-              bool every_step) {
-  const std::string name = std::to_string(rank.rank);
-  const bool has_steps = analysis.preset == BreakdownPreset::orrery && !rank.steps.empty();
-  const bool alone = analysis.ranks.size() == 1;
-  const auto add = [&](const std::string& shown, const std::string& step,
-                       const TemporalBreakdown& b) {
-    add_breakdown(table, shown, step, b, b.total_ns());
-  };
-  if (rank.has_device_work() && (alone || !has_steps)) add(name, "device", rank.whole);
-  if (!has_steps) return;
-  if (!every_step) {
-    const std::string label = rank.steps.size() == 1
-                                  ? "#" + std::to_string(rank.steps.front().step.number)
-                                  : fmt::format("{} steps", rank.steps.size());
-    return add(name, label, analyzed_time(rank, analysis.preset));
-  }
-  bool first = !(alone && rank.has_device_work());
-  for (const StepAnalysis& step : rank.steps) {
-    add(first ? name : "", "#" + std::to_string(step.step.number), step.parts);
-    first = false;
-  }
-}
-
 std::string breakdown_section(const RunAnalysis& analysis, const AnalysisView& view,
                               const TextStyle& style) {
-  if (table_is_empty(analysis)) return "";
-  Table table = breakdown_table(analysis);
-  std::size_t lines = 0;
-  for (const RankAnalysis& rank : analysis.ranks)
-    lines += std::max<std::size_t>(1, rank.steps.size());
-  const bool every_step = lines <= 2 * view.rows;
-  const std::size_t shown = std::min(analysis.ranks.size(), 2 * view.rows);
-  bool steps = false;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RankAnalysis& rank = analysis.ranks[i];
-    steps = steps || !rank.steps.empty();
-    if (i > 0 && every_step && rank.steps.size() > 1) table.add_rule();
-    add_rank(table, analysis, rank, every_step);
-  }
+  const auto ranks = first(analysis.ranks, 2 * view.rows);
+  const Table table = breakdown_table(analysis, 2 * view.rows);
   std::string remark = fmt::format("device: as {} counts", to_text(analysis.preset));
   if (analysis.preset == BreakdownPreset::orrery) {
-    remark = !steps ? "device: first to last work"
+    remark = std::ranges::all_of(ranks, [](const RankAnalysis& r) { return r.steps.empty(); })
+                 ? "device: first to last work"
              : analysis.ranks.size() == 1
                  ? "device: first to last work; steps as the host marked them"
                  : "steps as the host marked them";
   }
-  return heading("Where the time of the device went", remark, style) + table.text(style) +
-         and_more(analysis.ranks.size(), shown, "ranks");
+  if (table.empty()) return "";
+  return section("Where the time of the device went", remark, table, style) +
+         and_more(analysis.ranks.size(), ranks.size(), "ranks");
 }
 
 std::string communication_section(const RunAnalysis& analysis, const AnalysisView& view,
@@ -121,7 +80,7 @@ std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
     if (ns == 0) continue;
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(share(ns, sum)));
   }
-  return wrapped("By class: " + line + ".", 2, style);
+  return paragraph(style, "By class: " + line + ".");
 }
 
 std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows,
@@ -157,11 +116,11 @@ std::string path_section(const RecordedTrace& trace, const RankAnalysis& rank,
   const bool synchronized =
       std::ranges::find(trace.kind, EventKind::synchronization) != trace.kind.end();
   const std::string doubt =
-      synchronized ? ""
-                   : wrapped(
-                         "No synchronizations are recorded: a call that waited for the device "
-                         "counts as the host's. The path of --preset orrery knows such waits.",
-                         2, style);
+      synchronized
+          ? ""
+          : paragraph(style,
+                      "No synchronizations are recorded: a call that waited for the device "
+                      "counts as the host's. The path of --preset orrery knows such waits.");
   return event_path_text(rank.critical, doubt, view.rows, style);
 }
 
@@ -255,9 +214,9 @@ std::string analysis_text(const RecordedRun& run, const RunAnalysis& analysis,
   const RecordedTrace& trace = run.ranks[view.rank];
   const RankAnalysis& rank = analysis.ranks[view.rank];
   std::string out = about(run, analysis);
-  for (const std::string& remark : recording_remarks(run.ranks)) out += wrapped(remark, 2, style);
+  for (const std::string& remark : recording_remarks(run.ranks)) out += paragraph(style, remark);
   if (const std::string line = headline_text(analysis); !line.empty()) {
-    out += wrapped(line, 2, style);
+    out += paragraph(style, line);
   }
   out += findings_section(run, analysis, style) + breakdown_section(analysis, view, style) +
          communication_section(analysis, view, style);

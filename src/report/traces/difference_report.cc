@@ -220,11 +220,12 @@ std::string parts_section(const Difference& d) {
                       table.html() + html_legend(legend));
 }
 
-}  // namespace
-
+// " (simulated)" behind the name of a run whose times nobody recorded.
 std::string_view simulated_mark(RunSource source) {
   return is_simulated(source) ? " (simulated)" : "";
 }
+
+}  // namespace
 
 std::string difference_text(const Difference& d, const DifferenceSubject& subject,
                             const TextStyle& style) {
@@ -239,7 +240,7 @@ std::string difference_text(const Difference& d, const DifferenceSubject& subjec
       fmt::format("{}{}, {} over its ranks", printable(subject.first),
                   simulated_mark(subject.first_source), counted(d.first.steps, "step"));
   std::string out;
-  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
   if (subject.predicted) {
     say(fmt::format("A step takes {}, and is predicted to take {}: {}.", before, after, by));
     say(fmt::format("{}: {}; predicted: {}",

@@ -48,6 +48,13 @@ HostTime host_of_all(const RunAnalysis& analysis) {
   return all;
 }
 
+// Of all ranks together.
+TemporalBreakdown time_of_all(const RunAnalysis& analysis) {
+  TemporalBreakdown sum;
+  for (const RankAnalysis& rank : analysis.ranks) sum += analyzed_time(rank, analysis.preset);
+  return sum;
+}
+
 std::string worst_rank(const RunAnalysis& analysis, const Finding& finding) {
   if (analysis.ranks.size() < 2 || finding.worst_share < 1.25 * finding.share) return "";
   return fmt::format(" On rank {} it is {}.", analysis.ranks[finding.worst].rank,
@@ -58,12 +65,9 @@ FindingText host_waits(const RecordedRun&, const RunAnalysis& analysis, const Fi
   const HostTime host = host_of_all(analysis);
   FindingText out = {.title = "The device waits for its host"};
   const std::int64_t all = host.total_ns();
-  std::array<std::size_t, kHostActivities> order{};
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return host.ns[a] > host.ns[b]; });
   std::string meanwhile;
-  for (const std::size_t a : order) {
+  for (const std::size_t a :
+       descending(kHostActivities, [&](std::size_t i) { return host.ns[i]; })) {
     if (share(host.ns[a], all) < 0.05) break;
     meanwhile +=
         fmt::format("{}{} {}", meanwhile.empty() ? "" : ", ", percent(share(host.ns[a], all)),
@@ -211,15 +215,8 @@ FindingText communication(const RecordedRun& run, const RunAnalysis& analysis,
     }
     out.detail += ".";
   }
-  std::int64_t all = 0;
-  std::int64_t overlapped = 0;
-  for (const RankAnalysis& rank : analysis.ranks) {
-    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
-    all += time.communication_ns;
-    overlapped += time.overlapped_ns;
-  }
   out.detail += fmt::format(" {} of the communication runs beside computing.",
-                            percent(share(overlapped, all)));
+                            percent(time_of_all(analysis).overlap()));
   if (analysis.ranks.size() < 2) {
     out.detail += " How much of it is waiting only the recordings of the other ranks can tell.";
   }
@@ -355,18 +352,14 @@ FindingText earlier_work(const RecordedRun&, const RunAnalysis& analysis, const 
   }
   out.detail += fmt::format(" The parts of a step are therefore {} those of the steps before it.",
                             finding.share > 0.5 ? "mostly" : "partly");
-  std::int64_t all = 0;
-  std::int64_t waits = 0;
-  for (const RankAnalysis& one : analysis.ranks) {
-    const TemporalBreakdown time = analyzed_time(one, analysis.preset);
-    all += time.total_ns();
-    waits += time.idle.own_host_wait_ns();
-  }
+  const TemporalBreakdown all = time_of_all(analysis);
   out.advice = fmt::format(
       "Read averages over many steps, not single ones{}. Only a synchronization at the end of "
       "steps "
       "records them whole.",
-      share(waits, all) < kLeastFinding ? "; a faster host gains nothing here" : "");
+      share(all.idle.own_host_wait_ns(), all.total_ns()) < kLeastFinding
+          ? "; a faster host gains nothing here"
+          : "");
   return out;
 }
 
@@ -389,29 +382,21 @@ std::string finding_label(const Finding& finding) {
 }
 
 std::string headline_text(const RunAnalysis& analysis) {
-  std::int64_t all = 0;
+  const TemporalBreakdown sum = time_of_all(analysis);
   std::int64_t steps = 0;
   std::int64_t working = 0;
-  TemporalBreakdown sum;
   for (const RankAnalysis& rank : analysis.ranks) {
-    const TemporalBreakdown time = analyzed_time(rank, analysis.preset);
-    all += time.total_ns();
-    if (analysis.preset == BreakdownPreset::orrery) {
-      steps += static_cast<std::int64_t>(rank.steps.size());
-    }
+    if (analysis.preset == BreakdownPreset::orrery) steps += std::ssize(rank.steps);
     working += rank.has_device_work() ? 1 : 0;
-    sum.compute_ns += time.compute_ns;
-    sum.exposed_communication_ns += time.exposed_communication_ns;
-    sum.exposed_copy_ns += time.exposed_copy_ns;
-    sum.idle.host_wait_ns += time.idle.total_ns();
   }
+  const std::int64_t all = sum.total_ns();
   if (all == 0 || working == 0) return "";
   const std::int64_t parts = steps > 0 ? steps : working;
   return fmt::format(
       "{} {}: {} computing, {} exposed communication, {} copies, {} idle.",
       steps > 0 ? "A step takes" : "The device works for", time_text(all / parts),
       percent(share(sum.compute_ns, all)), percent(share(sum.exposed_communication_ns, all)),
-      percent(share(sum.exposed_copy_ns, all)), percent(share(sum.idle.host_wait_ns, all)));
+      percent(share(sum.exposed_copy_ns, all)), percent(share(sum.idle.total_ns(), all)));
 }
 
 }  // namespace orrery

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kShownRanks = 64;
 
-std::string milliseconds(Seconds s) { return fmt::format("{:.3f}", s.value() * 1e3); }
-
 std::string count_text(std::size_t n) { return grouped(static_cast<std::int64_t>(n)); }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -24,7 +22,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
   std::string out;
-  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
   say(fmt::format("{} operations, {} dependencies, {} communications of several ranks.",
                   count_text(graph.graph.size()), count_text(graph.graph.edges()),
                   count_text(graph.rendezvous)));
@@ -91,9 +89,8 @@ std::string chakra_replay_text(const GraphReplay& replay, const ChakraGraph& gra
 std::string graph_replay_text(const GraphReplay& replay, const GraphFile& file,
                               const TextStyle& style) {
   std::string out = table_of(replay, style);
-  out += wrapped(fmt::format("{} operations, {} dependencies.", count_text(file.graph.size()),
-                             count_text(file.graph.edges())),
-                 2, style);
+  out += paragraph(style, "{} operations, {} dependencies.", count_text(file.graph.size()),
+                   count_text(file.graph.edges()));
   if (replay.steps.empty()) return out;
   Table table(right("rank", 9), left("step", 8), right("recorded", 8), right("replayed", 8));
   for (const ReplayedGraphStep& step : replay.steps) {

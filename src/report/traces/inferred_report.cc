@@ -89,7 +89,7 @@ std::string other_model_warning(const InferredComparison& c) {
 
 std::string inferred_text(const InferredComparison& c, const TextStyle& style) {
   std::string out;
-  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
   if (c.is_predicted) {
     const double error = c.recorded > Seconds(0) ? c.predicted / c.recorded - 1 : 0;
     say(fmt::format("Predicted {}, recorded {} ({}): {}.", to_text(c.predicted),

@@ -82,7 +82,7 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
         percent(by_time.error()), signed_percent(by_time.bias()), c.errors.rows,
         percent(c.errors.median), percent(c.errors.p90), signed_percent(c.errors.bias));
   }
-  std::string out = wrapped(sentence + ".", 2, style);
+  std::string out = paragraph(style, sentence + ".");
   out += heading("By class",
                  "all ranks: as it was; recorded: calls at their median; errors: each row once",
                  style) +
@@ -109,9 +109,9 @@ std::string kernel_text(const KernelComparison& c, std::size_t top, const TextSt
     if (k.predicted > Seconds(0) || k.why.empty()) continue;
     if (!any) out += heading("Not compared", "", style);
     any = true;
-    out += wrapped(fmt::format("{}, {}: {}", k.name, to_text(k.recorded), k.why), 2, style);
+    out += paragraph(style, "{}, {}: {}", k.name, to_text(k.recorded), k.why);
   }
-  for (const std::string& text : c.assumed) out += wrapped("Assumed: " + text, 2, style);
+  for (const std::string& text : c.assumed) out += paragraph(style, "Assumed: " + text);
   return out;
 }
 

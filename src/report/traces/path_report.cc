@@ -13,7 +13,6 @@
 #include "report/drawing/html_page.h"
 #include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_chart_svg.h"
 #include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 
@@ -149,12 +148,12 @@ Table stretch_table(const StepPath& path, std::size_t rows) {
 Table name_table(std::span<const PathShare> names, std::int64_t length_ns, std::size_t rows,
                  Form ranks) {
   Table table(left("on the path", 9).cut_on_page(kLongestStepName + 12), left("bound by", 6),
-              right("rank", 7).only(ranks), right("count", 6).only(Form::text), page_bars(),
-              right("time", 9), right("share", 8), right("count").only(Form::page));
+              right("rank", 7).only(ranks), right("count", 6), page_bars(), right("time", 9),
+              right("share", 8));
   for (const PathShare& row : names.first(std::min(rows, names.size()))) {
     table.row(cell(row.name).with_tip(row.name), dim(label_of(row.bound)), std::to_string(row.rank),
               row.count, page_bar(row.total_ns, names.front().total_ns, colour_of(row.bound)),
-              time_text(row.total_ns), percent(share(row.total_ns, length_ns)), row.count);
+              time_text(row.total_ns), percent(share(row.total_ns, length_ns)));
   }
   return table;
 }
@@ -226,22 +225,17 @@ std::string length_text(const StepPath& path) {
 }  // namespace
 
 std::vector<std::size_t> longest_stretches(const StepPath& path, std::size_t most) {
-  std::vector<std::size_t> order(path.stretches.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (order.size() <= most) return order;
-  const auto length = [&](std::size_t i) {
+  std::vector<std::size_t> order = descending(path.stretches.size(), [&](std::size_t i) {
     return path.stretches[i].end_ns - path.stretches[i].begin_ns;
-  };
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
-  order.resize(most);
+  });
+  order.resize(std::min(order.size(), most));
   std::ranges::sort(order);
   return order;
 }
 
 std::string step_path_text(const StepPath& path, std::size_t rows, const TextStyle& style) {
   if (path.operations == 0) return "";
-  std::string out = heading("Critical path", times(path), style) + wrapped(summary(path), 2, style);
+  std::string out = heading("Critical path", times(path), style) + paragraph(style, summary(path));
   if (path.operations == 1) return out;
   const bool others = has_other_ranks(path);
   const std::vector<PathShare> names = joined_names(path);

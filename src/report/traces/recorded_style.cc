@@ -21,13 +21,9 @@ std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& b) {
 }
 
 std::string time_text(std::int64_t ns) { return to_text(Seconds(seconds(ns))); }
-double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+std::string milliseconds(Seconds time) { return fmt::format("{:.3f}", time.value() * 1e3); }
 
-std::string spaced(std::string_view key) {
-  std::string out(key);
-  std::ranges::replace(out, '_', ' ');
-  return out;
-}
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 Cell page_bar(double share, Category colour) {
   return bar_of({{.share = share, .css_class = to_text(colour)}});

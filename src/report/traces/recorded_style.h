@@ -33,9 +33,9 @@ std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& break
 // 1234567 ns -> "1.23 ms".
 std::string time_text(std::int64_t ns);
 double seconds(std::int64_t ns);
+// 1.2345 s -> "1234.500": of columns in milliseconds.
+std::string milliseconds(Seconds time);
 
-// "launch_delay" -> "launch delay".
-std::string spaced(std::string_view key);
 // A bar of a page, as long as `ns` of `longest`.
 Cell page_bar(double share, Category colour);
 Cell page_bar(std::int64_t ns, std::int64_t longest, Category colour);

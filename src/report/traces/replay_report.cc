@@ -13,7 +13,6 @@
 namespace orrery {
 namespace {
 
-std::string milliseconds(Seconds s) { return fmt::format("{:.3f}", s.value() * 1e3); }
 std::string microseconds(std::int64_t ns) {
   return fmt::format("{:.1f}", static_cast<double>(ns) * 1e-3);
 }
@@ -135,7 +134,7 @@ std::string replay_text(const Replay& replay, const GraphFromRun& graph, const T
               .substr(1) +
           step_table(replay.steps).text(style);
   }
-  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
   const auto count = [](auto n) { return grouped(static_cast<std::int64_t>(n)); };
   if (replay.steps.empty()) {
     out += "  No thread was recorded: there is no step to compare.\n\n";

@@ -53,23 +53,22 @@ std::string spreads_text(const FittedSpreads& spreads, std::size_t top, const Te
   std::int64_t waited = 0;
   for (const FittedSpread& row : spreads.rows) waited += row.waited;
   std::string out =
-      wrapped(fmt::format("{} durations of {} operations, from {} in {}", grouped(spreads.samples),
-                          grouped(static_cast<std::int64_t>(spreads.rows.size())),
-                          counted(spreads.ranks, "rank"), counted(spreads.steps, "step")),
-              2, style);
+      paragraph(style, "{} durations of {} operations, from {} in {}", grouped(spreads.samples),
+                grouped(static_cast<std::int64_t>(spreads.rows.size())),
+                counted(spreads.ranks, "rank"), counted(spreads.steps, "step"));
   out += section("What a forecast draws from",
                  fmt::format("standard deviation over mean; kept: of {}", spreads.kept_name),
                  kind_table(spreads), style);
   out += section("Operations", "most time first", operation_table(spreads, top), style);
-  for (const std::string& sentence : spreads.remarks) out += wrapped(sentence, 2, style);
+  for (const std::string& sentence : spreads.remarks) out += paragraph(style, sentence);
   if (waited > 0) {
-    out += wrapped(fmt::format("{} communications are left out as transfers that waited: not all "
-                               "of their ranks are recorded, and Otsu's threshold parts them",
-                               grouped(waited)),
-                   2, style);
+    out += paragraph(style,
+                     "{} communications are left out as transfers that waited: not all "
+                     "of their ranks are recorded, and Otsu's threshold parts them",
+                     grouped(waited));
   }
   for (const std::string& sentence : spreads.assumed) {
-    out += wrapped("Assumed: " + sentence, 2, style);
+    out += paragraph(style, "Assumed: " + sentence);
   }
   return out;
 }

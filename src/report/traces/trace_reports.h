@@ -65,9 +65,6 @@ struct DifferenceSubject {
   std::vector<std::string> notes = {};  // on what is predicted, a sentence each
 };
 
-// " (simulated)" behind the name of a run whose times nobody recorded.
-std::string_view simulated_mark(RunSource source);
-
 std::string difference_text(const Difference& difference, const DifferenceSubject& subject,
                             const TextStyle& style);
 // The page of `orrery trace diff --html`.

@@ -10,8 +10,8 @@
 
 #include "lower/step_category.h"
 #include "report/drawing/html_page.h"
+#include "report/drawing/svg_chart.h"
 #include "report/drawing/table.h"
-#include "report/drawing/time_chart_svg.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/trace_reports.h"
 
@@ -66,7 +66,7 @@ bool leaves_earlier_work_out(const WhatIf& w) {
 
 std::string whatif_text(const WhatIf& w, const TextStyle& style) {
   std::string out;
-  const auto say = [&](const std::string& sentence) { out += wrapped(sentence, 2, style); };
+  const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
   say(fmt::format("A step would take {} instead of {}: {}.", to_text(w.after), to_text(w.before),
                   change_text(w.before, w.after)));
   say(fmt::format("The replay of the {} itself is {} off, on average.",
@@ -126,11 +126,8 @@ Seconds sum_of_waiting(const Stragglers& s) {
 std::string causes_text(const Stragglers& s) {
   const Seconds all = sum_of_waiting(s);
   if (!(all > Seconds(0))) return "";
-  std::vector<std::size_t> order(s.waiting.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return s.waiting[a].caused > s.waiting[b].caused;
-  });
+  const auto order =
+      descending(s.waiting.size(), [&](std::size_t i) { return s.waiting[i].caused; });
   constexpr double kMost = 0.9;
   constexpr std::size_t kNamed = 3;
   std::string named;
@@ -178,21 +175,20 @@ std::string waiting_table(const Stragglers& s, const TextStyle& style) {
 
 std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
   const bool slowed = s.slowdown() > 1 + kNoGain;
-  std::string out = wrapped(
-      fmt::format("With all ranks alike a step would take {} instead of {}: {}.", to_text(s.even),
-                  to_text(s.before),
-                  slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
-                         : "slow ranks cost nothing"),
-      2, style);
+  std::string out =
+      paragraph(style, "With all ranks alike a step would take {} instead of {}: {}.",
+                to_text(s.even), to_text(s.before),
+                slowed ? fmt::format("slow ranks make it {:.3f} times as long", s.slowdown())
+                       : "slow ranks cost nothing");
   if (s.waiting_before > Seconds(0)) {
-    out += wrapped(fmt::format("A rank waits {} for others in a step, the most that even ranks "
-                               "could gain, and {} with "
-                               "all ranks alike.",
-                               to_text(s.waiting_before), to_text(s.waiting_even)),
-                   2, style);
+    out += paragraph(style,
+                     "A rank waits {} for others in a step, the most that even ranks "
+                     "could gain, and {} with "
+                     "all ranks alike.",
+                     to_text(s.waiting_before), to_text(s.waiting_even));
   }
   const std::string causes = causes_text(s);
-  if (!causes.empty()) out += wrapped(causes, 2, style);
+  if (!causes.empty()) out += paragraph(style, causes);
   out += waiting_table(s, style);
   const auto gained = [&](Seconds gain) -> std::string {
     const double share = s.before > Seconds(0) ? gain / s.before : 0;

@@ -125,7 +125,7 @@ std::string calibration_text(std::span<const Calibration> calibrations, const Te
           report.parts, [](const CalibratedPart& part) { return !part.parameters.empty(); });
       if (fitted) out += parameter_table(report).text(style) + "\n";
       out += error_table(std::span(&report, 1), "|predicted / measured - 1|").text(style);
-      for (const std::string& note : report.notes) out += wrapped(note, 2, style);
+      for (const std::string& note : report.notes) out += paragraph(style, note);
     }
   }
   for (const Calibration& c : calibrations) {

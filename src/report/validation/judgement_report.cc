@@ -121,15 +121,13 @@ std::string judgement_text(const Judgement& j, const TextStyle& style) {
   const auto add = [&](const char* title, const char* remark, const Table& table) {
     out += section(title, remark, table, style);
   };
-  if (!j.figures.empty()) add("Published figures", "and their targets", figure_table(j));
+  add("Published figures", "and their targets", figure_table(j));
   if (j.all.of(Scheme::five_fold).rows > 0) {
     add("Sources left out", "this model and predictions without it", baseline_table(j));
     add("Held-out steps", "median absolute error; not fitted", error_table(j, true));
     add("By regime", "", error_table(j, false));
   }
-  if (!j.regrets.empty()) {
-    add("Regret", "measured time of the plan we would pick over the best", regret_table(j));
-  }
+  add("Regret", "measured time of the plan we would pick over the best", regret_table(j));
   if (j.coverage.rows > 0) add("Intervals", "90 %, held-out steps", coverage_table(j));
   return out;
 }

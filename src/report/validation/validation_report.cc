@@ -202,9 +202,7 @@ std::string validation_text(const Validation& v, RowDetail detail, const TextSty
     add("Step time", "predicted / measured - 1, absolute", step_time_table(v));
     add("Worst rows", "", worst_table(v));
   }
-  if (v.overall.ranking.groups > 0) {
-    add("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
-  }
+  add("Ranking", "Spearman, plans of one model and cluster", ranking_table(v));
   if (v.overall.verdicts.ran() + v.overall.verdicts.out_of_memory() > 0) {
     add("Does it fit?", "", verdict_table(v));
   }

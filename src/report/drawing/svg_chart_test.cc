@@ -1,9 +1,9 @@
-#include "report/drawing/time_chart_svg.h"
+#include "report/drawing/svg_chart.h"
 
 #include <gmock/gmock.h>
 
 #include "report/drawing/drawn_parts.h"
-#include "report/drawing/roofline_svg.h"
+#include "report/drawing/plot_svg.h"
 
 namespace orrery {
 namespace {
