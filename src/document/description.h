@@ -1,5 +1,5 @@
-// Describes the keys of a document. Error messages, JSON schemas and the page of keys are made from
-// it, for inputs (fields.h) and for results (results.h).
+// Describes the keys of a document. Error messages are made from it, and what documents them: JSON
+// schemas and the page of keys; for inputs (fields.h) and for results (results.h).
 #pragma once
 
 #include <optional>
@@ -48,13 +48,5 @@ bool same_map(const Description& a, const Description& b);
 
 // What is expected, in words: "list of port", "ring | full-mesh".
 std::string to_text(const ValueShape& shape);
-
-// The JSON Schema (draft 2020-12) of documents with that description. Only described keys are
-// allowed. A map with a name is defined once, under "$defs".
-Value json_schema(const Description& document, std::string_view title);
-
-// The same as Markdown: one table of keys for the document and one for each map within it, in the
-// order of appearance. `written` lists the maps for which the page already has a table.
-std::string key_tables(const Description& document, std::vector<const Description*>& written);
 
 }  // namespace orrery

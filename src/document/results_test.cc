@@ -10,6 +10,7 @@
 
 #include "document/description.h"
 #include "document/result_key.h"
+#include "document/written_description.h"
 
 namespace orrery {
 namespace {

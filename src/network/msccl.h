@@ -29,12 +29,11 @@
 
 namespace orrery {
 
-// Its rounds carry as many of the `parts` of the data as the messages do; which ones is checked here,
-// and is not for verify(). `where`: the file, for messages. Errors, with the line: no XML; an element or
-// a value that the format does not have; a collective other than all-reduce, all-gather,
-// reduce-scatter and all-to-all; a chunk outside its buffer; steps that wait for each other for ever; a
-// message that nobody receives; a result that is not the collective; more than kMostVerifiedRanks
-// GPUs, or a file that is too large to be run.
+// Its rounds carry as many of the `parts` of the data as the messages do; which ones is checked here.
+// `where`: the file, for messages. Errors, with the line: no XML; an element or a value that the format
+// does not have; a collective other than all-reduce, all-gather, reduce-scatter and all-to-all; a chunk
+// outside its buffer; steps that wait for each other for ever; a message that nobody receives; a result
+// that is not the collective; more than kMostVerifiedRanks GPUs, or a file that is too large to be run.
 Result<Program> read_msccl(std::string_view text, const std::string& where);
 
 }  // namespace orrery

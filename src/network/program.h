@@ -8,8 +8,8 @@
 // that a ring of any size and a pipeline of any length are few rounds. Rounds stand behind those they
 // wait for.
 //
-// verify() runs a program on sets of contributions and says whether every rank ends with what the
-// collective promises, no contribution being added twice.
+// Tests run every program on sets of contributions (tests/fixtures/network/verified_program.h): each
+// rank ends with what the collective promises, no contribution being added twice.
 #pragma once
 
 #include <cstdint>
@@ -52,10 +52,7 @@ struct Program {
   std::vector<Round> rounds = {};
 };
 
-// Errors: what the first rank lacks or has too much of, or a send that has nothing to send.
-Result<void> verify(const Program& program);
-
-// Ranks whose programs verify() accepts; its memory is ranks^2 * parts / 8 bytes.
+// Ranks of programs that are checked contribution by contribution, in ranks^2 * parts / 8 bytes.
 inline constexpr std::uint32_t kMostVerifiedRanks = 256;
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include "network/algorithms.h"
 #include "network/collective_comparison.h"
 #include "network/program_run.h"
+#include "network/verified_program.h"
 #include "outcome/enum_names.h"
 
 namespace orrery {

@@ -8,6 +8,7 @@
 
 #include "network/algorithms.h"
 #include "network/program_run.h"
+#include "network/verified_program.h"
 
 namespace orrery {
 namespace {

@@ -76,26 +76,6 @@ std::span<const DocumentKind> document_kinds() {
   return kKinds;
 }
 
-std::string schema_text(const DocumentKind& kind) {
-  return to_json(json_schema(kind.description(), std::string(kind.command) + ", version 1"));
-}
-
-std::string key_page() {
-  std::string out =
-      "# Keys of the JSON documents\n\n"
-      "Every key of the documents that have been described so far, with its meaning. Written by\n"
-      "`make schema` from the tables that also write the documents and their\n"
-      "[schemas](json-schema.md). A map that several documents share is listed where it first\n"
-      "occurs.\n";
-  std::vector<const Description*> written;
-  for (const DocumentKind& kind : document_kinds()) {
-    const Description& document = kind.description();
-    out += "\n## `" + std::string(kind.command) + "`\n\n" + document.sentence + "\n\n";
-    out += key_tables(document, written);
-  }
-  return out;
-}
-
 namespace {
 
 // "near_miss", "estimate document", "trace-replay" -> "NearMiss", "EstimateDocument",
@@ -143,60 +123,6 @@ struct Naming {
   }
 };
 
-std::string type_of(const ValueShape& shape) {
-  std::string out;
-  switch (shape.kind) {
-    case ValueShape::Kind::boolean:
-      out = "bool";
-      break;
-    case ValueShape::Kind::integer:
-      out = "int";
-      break;
-    case ValueShape::Kind::number:
-      out = "float";
-      break;
-    case ValueShape::Kind::text:
-      out = "str";
-      if (!shape.names.empty()) {
-        out = "Literal[";
-        for (const std::string& name : shape.names) {
-          out += fmt::format("{}\"{}\"", out.back() == '[' ? "" : ", ", name);
-        }
-        out += "]";
-      }
-      break;
-    case ValueShape::Kind::list:
-      out = fmt::format("Records[{}]", shape.item.empty() ? "Any" : type_of(shape.item[0]));
-      break;
-    case ValueShape::Kind::map:
-      out = answer_class(shape.map())->name;
-      break;
-  }
-  return shape.nullable ? out + " | None" : out;
-}
-
-// Whether the key can be read as an attribute; others are items alone.
-bool is_attribute(std::string_view key) {
-  static constexpr auto kKeywords = std::to_array<std::string_view>(
-      {"and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
-       "def",    "del",  "elif",   "else",   "except", "finally", "for",      "from",
-       "global", "if",   "import", "in",     "is",     "lambda",  "nonlocal", "not",
-       "or",     "pass", "raise",  "return", "try",    "while",   "with",     "yield"});
-  return std::ranges::find(kKeywords, key) == kKeywords.end() &&
-         std::ranges::all_of(key, [](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-         });
-}
-
-std::string documentation(const std::string& text) {
-  std::string out = R"(""")";
-  for (const char c : text) {
-    if (c == '\\' || c == '"') out += '\\';
-    out += c;
-  }
-  return out + R"(""")";
-}
-
 }  // namespace
 
 const std::vector<AnswerClass>& answer_classes() {
@@ -216,28 +142,6 @@ const AnswerClass* answer_class(const Description& map) {
     if (same_map(*one.description, map)) return &one;
   }
   return nullptr;
-}
-
-std::string python_stubs() {
-  std::string out =
-      "# Written by `make schema` from the tables of keys that also write the JSON documents.\n"
-      "from typing import Any, Literal\n\n"
-      "from orrery import Record, Records\n";
-  for (const AnswerClass& one : answer_classes()) {
-    out += fmt::format("\nclass {}(Record):\n", one.name);
-    if (!one.description->sentence.empty()) {
-      out += "    " + documentation(one.description->sentence) + "\n";
-    }
-    for (const FieldDescription& field : one.description->fields) {
-      if (!is_attribute(field.key)) continue;
-      std::string type = type_of(field.shape);
-      if (field.need == Need::optional && !field.shape.nullable) type += " | None";
-      out += fmt::format("    {}: {}\n", field.key, type);
-      if (!field.sentence.empty()) out += "    " + documentation(field.sentence) + "\n";
-    }
-    if (one.description->fields.empty()) out += "    ...\n";
-  }
-  return out;
 }
 
 }  // namespace orrery

@@ -23,11 +23,6 @@ std::span<const DocumentKind> document_kinds();
 // The document that any command writes in place of its answer.
 Value error_json(const Error& error);
 
-// The text of docs/schema/NAME.json.
-std::string schema_text(const DocumentKind& kind);
-// The text of docs/json-keys.md: the keys of all documents.
-std::string key_page();
-
 // A map of an answer as a class of a language with attributes: the name that the Python module
 // gives it, also in its stubs (python/orrery/answers.pyi).
 struct AnswerClass {
@@ -42,8 +37,5 @@ const std::vector<AnswerClass>& answer_classes();
 
 // The one of these that a map is; null where it is of no document.
 const AnswerClass* answer_class(const Description& map);
-
-// The text of python/orrery/answers.pyi.
-std::string python_stubs();
 
 }  // namespace orrery

@@ -20,6 +20,7 @@
 #include "report/schedules/schedule_report.h"
 #include "report/traces/sample_analysis.h"
 #include "report/traces/trace_reports.h"
+#include "report/written_documents.h"
 #include "validate/validation.h"
 #include "whatif/edit_language.h"
 

@@ -9,6 +9,7 @@
 
 #include "document/value.h"
 #include "report/documents.h"
+#include "report/written_documents.h"
 
 int main(int count, char** arguments) {
   if (count != 2) {
