@@ -216,11 +216,8 @@ Result<Written> write_run(const ConvertOptions& o, ChakraRun& run, std::int64_t 
   }
   ORRERY_RETURN_IF_ERROR(write_groups(o, groups.communicators, text, out));
   if (!groups.undefined.empty()) {
-    std::string names;
-    for (const std::string& name : groups.undefined) {
-      names += (names.empty() ? "'" : ", '") + name + "'";
-    }
-    out.remarks.push_back("Groups that no file defines are taken for all ranks: " + names);
+    out.remarks.push_back("Groups that no file defines are taken for all ranks: '" +
+                          joined(groups.undefined, "', '") + "'");
   }
   if (out.without_size > 0) {
     out.remarks.push_back(counted(out.without_size, "collective") +

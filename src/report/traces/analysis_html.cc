@@ -385,23 +385,15 @@ std::string roofline(const RecordedTrace& trace, const RankAnalysis& rank) {
 
 std::string classes_bar(const RankAnalysis& rank) {
   const OperatorTotals& all = rank.operators.all;
-  const std::int64_t sum = all.device_ns + all.other_ns;
   if (all.device_ns == 0) return "";
   std::vector<ChartSegment> segments;
-  const auto add = [&](std::string_view label, std::int64_t ns, Category colour) {
-    if (ns == 0) return;
-    segments.push_back(
-        {.css_class = key_of(colour),
-         .value = seconds(ns),
-         .label = std::string(label),
-         .tip = fmt::format("{}: {}, {}", label, time_text(ns), percent(share(ns, sum)))});
-  };
-  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
-    const auto which = static_cast<RecordedWorkClass>(c);
-    add(to_text(which), all.by_class_ns[c], colour_of(which));
+  for (const auto& [label, ns, colour] : class_times(rank)) {
+    segments.push_back({.css_class = key_of(colour),
+                        .value = seconds(ns),
+                        .label = std::string(label),
+                        .tip = fmt::format("{}: {}, {}", label, time_text(ns),
+                                           percent(share(ns, all.device_ns + all.other_ns)))});
   }
-  add("other", all.other_ns, Category::bubble);
-  std::ranges::stable_sort(segments, std::ranges::greater(), &ChartSegment::value);
   return stacked_bar_svg(segments);
 }
 

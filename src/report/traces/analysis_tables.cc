@@ -67,6 +67,19 @@ Category colour_of(RecordedWorkClass c) {
   return kColours[static_cast<std::size_t>(c)];
 }
 
+std::vector<ClassTime> class_times(const RankAnalysis& rank) {
+  const OperatorTotals& all = rank.operators.all;
+  std::vector<ClassTime> out;
+  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
+    const auto which = static_cast<RecordedWorkClass>(c);
+    out.push_back({to_text(which), all.by_class_ns[c], colour_of(which)});
+  }
+  out.push_back({"other", all.other_ns, Category::bubble});
+  std::erase_if(out, [](const ClassTime& c) { return c.ns == 0; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &ClassTime::ns);
+  return out;
+}
+
 bool shares_device(const RunAnalysis& analysis) {
   return std::ranges::any_of(analysis.ranks, [&](const RankAnalysis& rank) {
     return rank.whole.idle.other_process_ns > 0 ||

@@ -43,6 +43,13 @@ Table copy_table(const RecordedTrace& trace, const RankAnalysis& rank, std::size
 std::string known_work(const OperatorTotals& all);
 
 Category colour_of(RecordedWorkClass c);
+// Device time by class of operator, most first, without those that took none.
+struct ClassTime {
+  std::string_view label;
+  std::int64_t ns = 0;
+  Category colour = Category::bubble;
+};
+std::vector<ClassTime> class_times(const RankAnalysis& rank);
 
 // The findings of a recorded run (analyze/findings.h) in words: what costs the time, where, and
 // what could be done about it. The same words stand in the terminal, in HTML and in JSON.

@@ -67,20 +67,13 @@ std::string communication_section(const RunAnalysis& analysis, const AnalysisVie
 // What of the device time went to which class of operator.
 std::string class_section(const RankAnalysis& rank, const TextStyle& style) {
   const OperatorTotals& all = rank.operators.all;
-  const std::int64_t sum = all.device_ns + all.other_ns;
   if (all.device_ns == 0) return "";
-  std::vector<std::pair<std::int64_t, std::string>> classes;
-  for (std::size_t c = 0; c < kRecordedWorkClasses; ++c) {
-    classes.emplace_back(all.by_class_ns[c], to_text(static_cast<RecordedWorkClass>(c)));
+  std::vector<std::string> shares;
+  for (const ClassTime& c : class_times(rank)) {
+    shares.push_back(
+        fmt::format("{} {}", c.label, percent(share(c.ns, all.device_ns + all.other_ns))));
   }
-  classes.emplace_back(all.other_ns, "other");
-  std::ranges::stable_sort(classes, std::ranges::greater(), [](const auto& c) { return c.first; });
-  std::string line;
-  for (const auto& [ns, label] : classes) {
-    if (ns == 0) continue;
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", label, percent(share(ns, sum)));
-  }
-  return paragraph(style, "By class: " + line + ".");
+  return paragraph(style, "By class: {}.", fmt::join(shares, ", "));
 }
 
 std::string operator_section(const RecordedTrace& trace, const RankAnalysis& rank, std::size_t rows,

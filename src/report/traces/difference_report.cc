@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,10 +39,8 @@ const ProfileLine& leading_line(const StepProfile& profile, const std::vector<st
 
 std::string names(const StepProfile& profile, const std::vector<std::size_t>& lines) {
   constexpr std::size_t kMost = 3;
-  std::string out;
-  for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i) {
-    out += (i == 0 ? "" : ", ") + profile.lines[lines[i]].name;
-  }
+  const auto name = [&](std::size_t line) { return profile.lines[line].name; };
+  std::string out = joined(first(lines, kMost) | std::views::transform(name), ", ");
   if (lines.size() > kMost) out += fmt::format(" and {} more", lines.size() - kMost);
   return out;
 }

@@ -14,12 +14,6 @@ constexpr std::size_t kShownRanks = 64;
 
 std::string count_text(std::size_t n) { return grouped(static_cast<std::int64_t>(n)); }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "'" : ", '") + name + "'";
-  return out;
-}
-
 std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
   std::string out;
   const auto say = [&](const std::string& sentence) { out += paragraph(style, sentence); };
@@ -39,7 +33,8 @@ std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
         " operations of devices take no time: none is recorded.");
   }
   if (!graph.undefined.empty()) {
-    say("Groups that no file defines are taken for all ranks: " + listed(graph.undefined) + ".");
+    say("Groups that no file defines are taken for all ranks: '" +
+        joined(graph.undefined, "', '") + "'.");
   }
   return out;
 }

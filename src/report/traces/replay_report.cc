@@ -104,11 +104,8 @@ std::string bound_text(const Replay& replay) {
     sum.communication += s.bound_by.communication;
     sum.other_ranks += s.bound_by.other_ranks;
   }
-  const double total = sum.total().value();
-  if (total <= 0) return "";
-  const auto share = [&](Seconds part) {
-    return fmt::format("{:.1f} %", part.value() / total * 100);
-  };
+  if (sum.total() <= Seconds(0)) return "";
+  const auto share = [&](Seconds part) { return percent(part / sum.total()); };
   return fmt::format(
       "The steps hung on the host for {} of their time, on launches for {}, on the device for {}, "
       "on communication for {}, on other ranks for {}.",
