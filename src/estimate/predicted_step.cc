@@ -44,9 +44,10 @@ Division PredictedStep::division() const {
   return orrery::division(priced->cache.context().cluster, training(), plan());
 }
 
-PricedScenario::PricedScenario(Scenario asked, CostContext context)
+PricedScenario::PricedScenario(Scenario asked, CostContext context, BlockGraphs graphs)
     : scenario(std::move(asked)),
-      cache(scenario.model, scenario.training, with_kernel_times(std::move(context), scenario)) {}
+      cache(scenario.model, scenario.training, with_kernel_times(std::move(context), scenario),
+            graphs) {}
 
 Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
   SimulatedStep out;

@@ -26,7 +26,7 @@ namespace orrery {
 
 // A scenario and the prices that all of its plans share. Thread-safe.
 struct PricedScenario {
-  PricedScenario(Scenario asked, CostContext context);
+  PricedScenario(Scenario asked, CostContext context, BlockGraphs graphs = BlockGraphs::kept);
 
   const Scenario scenario;  // its training is complete
   CostCache cache;          // refers to `scenario`

@@ -91,10 +91,11 @@ Binding binding(const Model& model, const Training& training, const Plan& plan) 
   return b;
 }
 
-CostCache::CostCache(const Model& model, const Training& training, CostContext context)
-    : model_(model), training_(training), context_(std::move(context)) {
+CostCache::CostCache(const Model& model, const Training& training, CostContext context,
+                     BlockGraphs graphs)
+    : model_(model), training_(training), context_(std::move(context)), graphs_(graphs) {
   for (CostContext& site : context_.further_sites) {
-    further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site)));
+    further_sites_.push_back(std::make_unique<CostCache>(model, training, std::move(site), graphs));
   }
   context_.further_sites.clear();
   if (model.tables == 0) context_.software.host.work.clear();
@@ -107,6 +108,13 @@ CostCache::CostCache(const Model& model, const Training& training, CostContext c
 }
 
 namespace {
+
+void drop_graphs(BlockCost& block) {
+  for (BlockPass* pass :
+       {&block.forward, &block.backward, &block.input_gradient, &block.weight_gradient}) {
+    pass->graph = Graph();
+  }
+}
 
 bool reduces_each_microbatch(const Plan& plan, const SoftwareProfile& software) {
   return plan.zero >= 2 && shard_moves(plan, software).gradients == ShardMove::each_pass;
@@ -262,7 +270,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.ep_node);
   append(key, groups.etp);
   append(key, groups.tower);
-  append(key, groups.expert_shard);
+  if (model_.tables > 0) append(key, groups.expert_shard);  // average replicated tables
   RowDivision rows;
   if (documents_) {
     rows = this->rows(plan);
@@ -299,6 +307,11 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   // A module of multi-token prediction has a layer of its own.
   const bool modules = recompute == Recompute::selective;
   made->head = block_cost(held.head, ends, modules ? recompute : Recompute::none, backward);
+  if (graphs_ == BlockGraphs::dropped) {
+    std::ranges::for_each(made->blocks, drop_graphs);
+    drop_graphs(made->embedding);
+    drop_graphs(made->head);
+  }
   made->before.resize(model_.layers.size() + 1);
   for (std::size_t l = 0; l < model_.layers.size(); ++l) {
     made->before[l + 1] = made->before[l];

@@ -43,12 +43,17 @@ struct ModelCosts {
   std::vector<PassTotals> before;  // before[l]: sum over layers 0..l-1
 };
 
+// Whether the graphs of blocks are kept. Only an expanded step needs them, and they are most of the
+// memory.
+enum class BlockGraphs { kept, dropped };
+
 // The cost context and block costs of one scenario; thread-safe. Where sites of the cluster differ,
 // it is that of the first, with one for each of the others.
 class CostCache {
  public:
   // Keeps references: model and training must outlive the cache.
-  CostCache(const Model& model, const Training& training, CostContext context);
+  CostCache(const Model& model, const Training& training, CostContext context,
+            BlockGraphs graphs = BlockGraphs::kept);
 
   // 1 where all of the cluster is alike.
   [[nodiscard]] std::size_t sites() const { return 1 + further_sites_.size(); }
@@ -76,6 +81,7 @@ class CostCache {
   const Model& model_;
   const Training& training_;
   CostContext context_;
+  BlockGraphs graphs_;
   std::unique_ptr<DocumentRows> documents_;
   mutable std::map<std::int64_t, std::unique_ptr<DocumentRows>> documents_by_length_;  // by cp
   std::vector<std::unique_ptr<CostCache>> further_sites_;

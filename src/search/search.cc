@@ -26,7 +26,9 @@ constexpr double kTooLong = std::numeric_limits<double>::infinity();  // to be s
 class Search {
  public:
   Search(Scenario scenario, SearchSpace space, const SearchOptions& options, CostContext context)
-      : priced_(std::make_shared<PricedScenario>(std::move(scenario), std::move(context))),
+      : context_(std::move(context)),
+        priced_(
+            std::make_shared<PricedScenario>(std::move(scenario), context_, BlockGraphs::dropped)),
         space_(std::move(space)),
         options_(options),
         threads_(threads_to_use(options.threads)) {}
@@ -488,8 +490,10 @@ class Search {
   }
 
   Result<SearchResult> finish(const std::vector<std::string>& assumed, const Uncertainty& errors) {
+    // The best step may be expanded, and does not keep the prices of the others.
+    auto own = std::make_shared<PricedScenario>(scenario_, context_);
     for (const std::size_t i : plans_) {
-      ORRERY_TRY(PredictedStep step, predict(priced_, plan(i)));
+      ORRERY_TRY(PredictedStep step, predict(result_.winner ? priced_ : own, plan(i)));
       // What the search chose is no assumption: only what nobody stated beside it.
       step.defaults = assumed;
       std::ranges::move(
@@ -526,6 +530,7 @@ class Search {
     std::size_t index = 0;
   };
 
+  const CostContext context_;
   std::shared_ptr<PricedScenario> priced_;
   const Scenario& scenario_ = priced_->scenario;
   SearchSpace space_;
