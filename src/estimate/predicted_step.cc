@@ -30,9 +30,11 @@ Picoseconds longest_exact(const CostContext& context) {
 }
 
 // Priced again with the shortest tick in which so long a step is exact.
-std::shared_ptr<PricedScenario> with_longer_tick(const PricedScenario& priced,
-                                                 Picoseconds makespan) {
+std::shared_ptr<PricedScenario> with_longer_tick(PricedScenario& priced, Picoseconds makespan) {
   CostContext context = priced.cache.context();
+  for (std::size_t site = 1; site < priced.cache.sites(); ++site) {
+    context.further_sites.push_back(priced.cache.at_site(site).context());
+  }
   while (makespan > longest_exact(context)) context.tick = context.tick * 2;
   for (CostContext& site : context.further_sites) site.tick = context.tick;
   return std::make_shared<PricedScenario>(priced.scenario, std::move(context));

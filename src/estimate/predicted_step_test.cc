@@ -239,6 +239,19 @@ TEST(PredictedStep, RefusesAStepThatIsTooLongToSimulate) {
                              testing::HasSubstr("(a smaller batch, shorter sequences")));
 }
 
+// A step of hours is priced again, on every site with the prices of its own accelerators.
+TEST(PredictedStep, OfHoursKeepsThePricesOfSitesThatDiffer) {
+  Scenario s = scenario("llama-3.1-405b", "h100-sxm:8+a100-80gb-sxm:8@metro-pair",
+                        "tp=8,pp=2,placement=tp+cp+dp+pp", 8192, 1024);
+  const auto once = predict(s, catalog());
+  s.training.global_batch = 2048;
+  const auto twice = predict(s, catalog());
+  ASSERT_TRUE(once && twice);
+  EXPECT_LT(once->folded.time, kLongestExact);
+  EXPECT_GT(twice->folded.time, kLongestExact);
+  EXPECT_NEAR(twice->folded.time.count() / once->folded.time.count(), 2, 0.01);
+}
+
 // A step of hours has coarser durations, sums of which are exact again.
 TEST(PredictedStep, OfHoursIsExactInALongerTick) {
   Scenario hours = of_16("llama-3.1-8b", "cp=8,recompute=full,context_parallel=ring");
