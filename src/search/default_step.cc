@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "estimate/estimate.h"
+#include "plan/completed_plan.h"
 #include "plan/plan_settings.h"
 #include "search/search.h"
 
 namespace orrery {
 namespace {
 
-// The plan that differs from the default in tp, pp, ep and recomputation and has the shortest step,
-// and how many were considered. Nothing where none fits.
-std::optional<std::pair<Plan, std::int64_t>> split_to_fit(const Spec& spec, const Plan& plan,
-                                                          const Catalog& catalog, int threads) {
+// The best of the plans that differ from `plan` in tp, pp, ep and recomputation, all of them for
+// the same batch. None where none fits.
+std::optional<SearchResult> split_to_fit(const Spec& spec, const Plan& plan, const Catalog& catalog,
+                                         int threads) {
   SearchSpace space;
   space.cp = space.chunks = space.micro_batch = {1};
   space.zero = {plan.zero};
@@ -28,9 +31,9 @@ std::optional<std::pair<Plan, std::int64_t>> split_to_fit(const Spec& spec, cons
   SearchOptions options;
   options.top = 1;
   options.threads = threads;
-  const auto found = search(spec.scenario, space, options, catalog);
+  auto found = search(spec.scenario, space, options, catalog);
   if (!found || !found->winner) return std::nullopt;
-  return std::pair(found->winner->plan(), found->considered);
+  return *std::move(found);
 }
 
 }  // namespace
@@ -42,19 +45,32 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, int
 
 Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, KeptPrices& prices,
                                    int threads) {
-  ORRERY_TRY(PredictedStep step, prices.predict(spec.scenario));
-  if (!spec.stated.empty() || estimate(step).verdict != Verdict::does_not_fit) return step;
-  const auto split = split_to_fit(spec, step.plan(), catalog, threads);
+  auto step = prices.predict(spec.scenario);
+  if (!spec.stated.empty() || (step && estimate(*step).verdict != Verdict::does_not_fit)) {
+    return step;
+  }
+  const Scenario& asked = spec.scenario;
+  const Plan plan = completed_plan(asked.model, asked.cluster, asked.training, asked.plan).plan;
+  const auto split = split_to_fit(spec, plan, catalog, threads);
   if (!split) return step;
-  Scenario other = spec.scenario;
-  other.plan = split->first;
+  // Compared for one batch, and predicted for that one: with the batch of its own replicas another
+  // plan may be the fastest.
+  Scenario other = asked;
+  other.plan = split->winner->plan();
+  other.training.global_batch = split->winner->training().global_batch;
   auto fitting = prices.predict(std::move(other));
   if (!fitting) return step;
-  fitting->defaults.insert(
-      fitting->defaults.begin(),
-      fmt::format("plan {}: no plan was stated, and data parallelism alone does not fit; the "
-                  "fastest of {} plans that vary tp, pp, ep and recomputation",
-                  plan_settings(fitting->plan()), split->second));
+  std::vector<std::string> said = {fmt::format(
+      "plan {}: no plan was stated, and data parallelism alone {}; the fastest of {} "
+      "plans that vary tp, pp, ep and recomputation",
+      plan_settings(fitting->plan()), step ? "does not fit" : "cannot run", split->considered)};
+  if (asked.training.global_batch == 0) {
+    said.push_back(fmt::format("global batch {} sequences: {}", fitting->training().global_batch,
+                               asked.model.published.global_batch_tokens > 0
+                                   ? "the model's own tokens, in whole microbatches"
+                                   : "one for each GPU, as data parallelism alone would take"));
+  }
+  fitting->defaults.insert(fitting->defaults.begin(), said.begin(), said.end());
   return fitting;
 }
 
