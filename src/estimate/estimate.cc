@@ -84,6 +84,13 @@ Estimate estimate(const PredictedStep& predicted) {
       recomputed += chunk.totals.recomputed.value() / step.schedule->routes;
     }
     stage.busy = (stage.forward + stage.backward) * step.passes_a_chunk();
+    const StepWindow& w = window[static_cast<std::size_t>(device)];
+    if (step.schedule->pairs_passes) {  // what both passes of a pair hide counts once
+      const Breakdown parts = attribute(lowered.graph, timeline, static_cast<std::uint32_t>(device),
+                                        lowered.blocks, w.from, w.until);
+      stage.busy = parts.total() - parts[Category::bubble] - parts[Category::exposed_pp] -
+                   parts[Category::exposed_dp] - parts[Category::optimizer];
+    }
     stage.end = timeline.end(lowered.gradients_ready[static_cast<std::size_t>(device)]);
     const MemoryRoom room = memory_room(step, device);
     stage.memory = room.memory;
@@ -94,7 +101,6 @@ Estimate estimate(const PredictedStep& predicted) {
       stage.site = name_of(cluster, step.device_site[static_cast<std::size_t>(device)]);
     }
     // The stage that ends last; of steps without a flush the one that is occupied longest.
-    const StepWindow& w = window[static_cast<std::size_t>(device)];
     const Picoseconds end = plan.overlap.optimizer ? w.until - w.from : stage.end;
     if (end > latest) {
       latest = end;

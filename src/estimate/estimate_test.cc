@@ -253,6 +253,22 @@ TEST(StepTimeline, SpansCoverTheStepAndStreamsDoNotOverlap) {
   }
 }
 
+// Passes of a pair hide each other's exchanges (DualPipe): no stage is busier than the step lasts.
+TEST(Estimate, PairsOfPassesKeepAStageBusyOnce) {
+  const auto step = predict(scenario("mixtral-8x7b", "h100-sxm:64",
+                                     "pp=4,ep=8,schedule=dualpipe,recompute=full", 4096, 512),
+                            catalog());
+  ASSERT_TRUE(step) << step.error().text();
+  const Estimate e = estimate(*step);
+  for (const StageReport& stage : e.stages) {
+    EXPECT_GT(stage.busy, Picoseconds(0));
+    EXPECT_LE(stage.busy, step->folded.time);
+  }
+  const StageReport& critical = e.stages[static_cast<std::size_t>(e.critical_stage)];
+  EXPECT_LE(critical.busy + e.breakdown[Category::bubble], step->folded.time);
+  EXPECT_LT(critical.busy, (critical.forward + critical.backward) * step->costs.passes_a_chunk());
+}
+
 // However a reader takes the decimals: no slice ends after the next one of its track begins.
 TEST(StepTimeline, WrittenSlicesOfATrackNeverOverlap) {
   const Scenario s = scenario("llama-3-8b", "h100-sxm:16", "tp=2,pp=4,chunks=2,zero=2", 4096, 16);
