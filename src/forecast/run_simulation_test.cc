@@ -315,6 +315,16 @@ TEST(ImpossibleRun, IsBrokenOff) {
             "forecast.runs: 1.7e+10 failures to simulate (1e+09 at most: write a smaller --runs)");
 }
 
+// One step of a tenth of a second and a save of 12 s: most of the run is no training, and it ends.
+TEST(ShortRun, EndsHoweverLongItsOneSave) {
+  RunModel m = plain(1 / kOneHour, Seconds(10), Seconds(12));
+  m.steps = 1;
+  m.step = Seconds(0.1);
+  m.checkpoints.front().every = 1;
+  const auto runs = simulate_runs(m, 100, kSeed, 1);
+  ASSERT_TRUE(runs) << runs.error().text();
+}
+
 TEST(ImpossibleRun, IsRefusedInWords) {
   const auto refusal = [](const RunModel& m) {
     const auto out = simulate_runs(m, 1, kSeed, 1);
