@@ -17,7 +17,8 @@ namespace {
 
 Result<Spec> subject(const Question& q, const Catalog& catalog) {
   Spec spec;
-  const bool file = q.model == "-" || q.model.ends_with(".yaml") || q.model.ends_with(".yml");
+  const bool file = q.model == "-" || q.model.ends_with(".yaml") || q.model.ends_with(".yml") ||
+                    q.model.ends_with(".json");
   if (file) {
     ORRERY_TRY(const Document document, read_document(q.model));
     if (is_spec(document)) return read_spec(document, q.cluster, catalog);
@@ -51,7 +52,9 @@ Result<TokenCount> token_count(std::string text, std::string_view option) {
       std::string_view(text).substr(0, text.size() - (scale > 1 ? 1 : 0)));
   if (!number || *number < 1 || *number > kMost / scale) {
     return bad_input("'" + text + "' is not a whole number from 1 to 1000000000",
-                     std::string(option), "write 8192 or 8k");
+                     std::string(option),
+                     option == "--seq" ? "write 8192 or 8k"
+                                       : "write 2048 sequences, or their tokens with k or M: 4M");
   }
   return TokenCount{*number * scale, scale > 1};
 }

@@ -69,7 +69,13 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
                            const auto& timed) {
   const int usual_top = options.gpus.size() > 1 ? 1 : 3;
   RunSearchQuestion question;
-  ORRERY_TRY(question.objective, at("--objective", parse_enum<RunObjective>(options.objective)));
+  auto objective = parse_enum<RunObjective>(options.objective);
+  if (!objective) {
+    Error error = objective.error();
+    if (error.hint.starts_with("known: ")) error.hint.insert(7, "step-time, ");
+    return fail(at("--objective", std::move(error)));
+  }
+  question.objective = *objective;
   ORRERY_TRY(question.run, run_question(options.run, spec.forecast));
   question.sizes = options.gpus;
   question.space = std::move(space);

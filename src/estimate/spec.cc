@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "model/family.h"
 #include "model/transformer/hugging_face.h"
 #include "model/transformer/transformer.h"
+#include "outcome/nearest_name.h"
 
 namespace orrery {
 namespace {
@@ -26,8 +28,26 @@ const char* kind_of_model(const std::string& name, const Catalog& catalog) {
   return kind == kModelKinds.end() ? kModelKinds.front() : *kind;
 }
 
+// Errors: no entry, with a near name of any kind, or what else has that name.
 Result<Document> find_model(const std::string& name, const Catalog& catalog) {
-  return catalog.find(kind_of_model(name, catalog), name);
+  auto found = catalog.find(kind_of_model(name, catalog), name);
+  if (found || found.error().code != ErrorCode::not_found) return found;
+  if (!found.error().where.empty()) return found;  // the base of an entry
+  Error error = found.error();
+  std::vector<std::string> names;
+  for (const char* kind : kModelKinds)
+    std::ranges::move(catalog.names(kind), std::back_inserter(names));
+  error.hint = name_hint(name, names);
+  if (error.hint.starts_with("known:")) {
+    error.hint = "orrery catalog models, generation and recommendation list them";
+  }
+  std::error_code none;
+  if (std::filesystem::is_directory(name, none)) {
+    error.hint = "the folder of that name has no config.json";
+  } else if (std::filesystem::exists(name, none)) {
+    error.hint = "the name of a file that describes a model ends in .yaml or .json";
+  }
+  return fail(std::move(error));
 }
 
 bool looks_like_a_path(const std::string& text) {

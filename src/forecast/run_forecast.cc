@@ -341,7 +341,9 @@ Result<TimeLaw> repair_of(const RunQuestion& question, const FailureRates& failu
   const auto& repair = question.repair ? question.repair : failures.repair;
   if (repair || !question.spares) return repair.value_or(TimeLaw{});
   return bad_input("spares need a time of repair, which " + failures.name + " does not have",
-                   "forecast.spares", "write repair: {law: log_normal, median: 30 h, spread: 1.5}");
+                   "forecast.spares",
+                   "write repair: {law: log_normal, median: 30 h, spread: 1.5} in the section "
+                   "forecast of a specification");
 }
 
 // The run to simulate; notes in `out` what follows from it without a simulation.

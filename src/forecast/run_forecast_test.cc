@@ -275,7 +275,8 @@ TEST(RunForecast, ThatCannotBeIsRefused) {
   EXPECT_EQ(
       refusal(q),
       "forecast.spares: spares need a time of repair, which meta-llama-3 does not have (write "
-      "repair: {law: log_normal, median: 30 h, spread: 1.5})");
+      "repair: {law: log_normal, median: 30 h, spread: 1.5} in the section forecast of a "
+      "specification)");
   q.repair = TimeLaw{.law = TimeForm::log_normal, .median = Seconds(1), .spread = -2};
   EXPECT_EQ(refusal(q),
             "forecast.repair: spread: a negative spread, -2 (write the standard deviation of the "

@@ -203,7 +203,7 @@ constexpr std::array kExactBytes = std::to_array<Unit>({{"B", 1},
 }  // namespace
 
 Result<Seconds> parse_seconds(std::string_view text) {
-  return as<Seconds>(parse(text, kSecondUnits, "", "a time", "12 us"));
+  return as<Seconds>(parse(text, kSecondUnits, "", "a time", "12 us\", \"30 min\" or \"60 days"));
 }
 Result<Bytes> parse_bytes(std::string_view text) {
   return as<Bytes>(parse(text, kByteUnits, "", "a size", "80 GiB"));
