@@ -183,9 +183,8 @@ class Search {
   // Simulates those of the candidates that are not yet.
   void evaluate_all(const std::vector<std::size_t>& wanted) {
     std::vector<std::size_t> missing;
-    for (const std::size_t i : wanted) {
-      if (!evaluated_.contains(i)) missing.push_back(i);
-    }
+    std::ranges::copy_if(wanted, std::back_inserter(missing),
+                         [&](std::size_t i) { return !evaluated_.contains(i); });
     std::vector<Evaluated> found(missing.size());
     parallel_for(missing.size(), threads_, [&](std::size_t k) {
       const Candidate& c = fitting_[missing[k]];
