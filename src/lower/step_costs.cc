@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "lower/averaging_by_bandwidth.h"
+#include "lower/optimizer_bytes.h"
 #include "lower/price.h"
 #include "lower/shard_moves.h"
 #include "lower/stage_memory.h"
@@ -16,28 +17,6 @@
 
 namespace orrery {
 namespace {
-
-// Bytes an optimizer step moves for one parameter it owns. AdamW: reads gradient, master weight and
-// two moments (16), writes the last three (12) and the 2-byte weight. SGD with momentum: reads 12,
-// writes 10. Mixed precision as in arXiv 1910.02054 s.3.1; one fused kernel. As a row of kernels,
-// AdamW decays (8), updates the moments (8 + g, 8 + g + 4), takes root, quotient and sum of the
-// denominator (8 + 8 + 8), updates (16) and copies (6); SGD 8 + g, 12, 6.
-// Around it: the gradient norm reads gradients, clipping scales them (read and write), a scaled
-// loss unscales and checks them (likewise).
-double optimizer_bytes(const Training& training, const SoftwareProfile& software,
-                       double gradient_bytes) {
-  const double g = gradient_bytes;
-  const bool fused = software.optimizer == Kernels::fused;
-  // The copy of the new weight; 32-bit weights are their own masters.
-  const double copy = tensor_element_size(training.precision) > Bytes(2) ? 0 : fused ? 2 : 6;
-  // Narrow moments are read and written by one kernel with all the rest.
-  const double states = optimizer_state(training).value();
-  const bool narrow = element_size(training.moments) < element_size(NumberFormat::fp32);
-  const double step = fused || narrow                          ? g + 2 * states + copy
-                      : training.optimizer == Optimizer::adamw ? 68 + copy + 2 * g
-                                                               : 20 + copy + g;
-  return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
-}
 
 // The device of a virtual stage, on the first route.
 int device_of(const StepCosts& step, std::size_t stage) {
