@@ -42,9 +42,7 @@ std::shared_ptr<PricedScenario> with_longer_tick(PricedScenario& priced, Picosec
 
 }  // namespace
 
-Division PredictedStep::division() const {
-  return orrery::division(priced->cache.context().cluster, training(), plan());
-}
+Division PredictedStep::division() const { return priced->cache.division(plan()); }
 
 PricedScenario::PricedScenario(Scenario asked, CostContext context, BlockGraphs graphs)
     : scenario(std::move(asked)),

@@ -56,7 +56,8 @@ struct PredictedStep {
   [[nodiscard]] const Cluster& cluster() const { return priced->scenario.cluster; }
   [[nodiscard]] const Training& training() const { return priced->scenario.training; }
   [[nodiscard]] const Plan& plan() const { return costs.plan; }
-  // How the plan divides the model, at the rates that the step was priced with.
+  // How the plan divides the model, by the prices of the step: where its tables lie follows from it.
+  // Refers to `priced`.
   [[nodiscard]] Division division() const;
 };
 

@@ -225,6 +225,22 @@ const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
   return *slot;
 }
 
+BlockSetting CostCache::setting(const Plan& plan) {
+  BlockSetting out{binding(model_, training_, plan),
+                   model_.width,
+                   plan,
+                   training_,
+                   layout(plan),
+                   context_,
+                   documents(plan),
+                   documents_ ? rows(plan) : RowDivision{}};
+  if (plan.halves != Halves::none) {
+    out.expert_imbalance_of_half = balance_of_experts(model_, training_, plan, 0.5).busiest;
+  }
+  out.kept_tokens = kept_tokens(model_, training_, plan);
+  return out;
+}
+
 const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backward backward) {
   const RankLayout& groups = layout(plan);
   const bool reduces_each = reduces_each_microbatch(plan, context_.software);
@@ -271,9 +287,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.etp);
   append(key, groups.tower);
   if (model_.tables > 0) append(key, groups.expert_shard);  // average replicated tables
-  RowDivision rows;
   if (documents_) {
-    rows = this->rows(plan);
+    const RowDivision rows = this->rows(plan);
     key.push_back(rows.replicas);
     key.push_back(rows.together);
   }
@@ -282,21 +297,9 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
   }
   // Priced outside the lock; two threads may do the same work, the first result is kept.
-  BlockSetting setting{binding(model_, training_, plan),
-                       model_.width,
-                       plan,
-                       training_,
-                       groups,
-                       context_,
-                       documents(plan),
-                       rows};
-  if (plan.halves != Halves::none) {
-    setting.expert_imbalance_of_half = balance_of_experts(model_, training_, plan, 0.5).busiest;
-  }
-  setting.kept_tokens = kept_tokens(model_, training_, plan);
+  const BlockSetting setting = this->setting(plan);
   auto made = std::make_unique<ModelCosts>();
-  const std::optional<Model> as_held =
-      model_.family->as_held(model_, division(context_.cluster, training_, plan));
+  const std::optional<Model> as_held = model_.family->as_held(model_, division(plan));
   const Model& held = as_held ? *as_held : model_;
   for (const Block& block : held.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));

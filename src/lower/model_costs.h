@@ -12,6 +12,7 @@
 
 #include "lower/block_cost.h"
 #include "lower/expert_balance.h"
+#include "model/division.h"
 #include "schedule/in_flight.h"
 #include "schedule/schedule.h"
 
@@ -68,6 +69,9 @@ class CostCache {
   // weight gradient weighs `pending_weight` of a held activation. The reference stays valid.
   const std::vector<InFlight>& in_flight(const Schedule& schedule, const PipelineShape& shape,
                                          int group, double pending_weight);
+  // How the plan divides the model, with the rates and prices of the context: where tables lie
+  // follows from it (lower/table_division.cc). Refers to the cache.
+  Division division(const Plan& plan);
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
@@ -77,6 +81,9 @@ class CostCache {
   [[nodiscard]] RowDivision rows(const Plan& plan) const;
 
  private:
+  // What blocks are priced under; refers to the plan.
+  BlockSetting setting(const Plan& plan);
+
   using Key = std::vector<std::int64_t>;
   const Model& model_;
   const Training& training_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,15 @@ enum class VectorCodec {
   best,   // for each table what takes the least time by the planner's count
 };
 
+struct Model;
+
+// How fast a rank sends what is added to an exchange between some ranks, to be compared with other
+// exchanges; infinite where there is but one.
+struct ExchangeRates {
+  BytesPerSecond vectors{};  // all to all
+  BytesPerSecond sums{};     // of partial sums: reduce-scatter, and all-gather of their gradients
+};
+
 struct Division {
   std::int64_t tp = 1;
   std::int64_t cp = 1;
@@ -44,23 +54,28 @@ struct Division {
   std::int64_t ranks = 1;        // all of the plan
   std::int64_t micro_batch = 1;  // sequences, or samples, of one microbatch on a rank
   bool trains = true;
-  Bytes element{2};  // of activations
-  // Of one accelerator: its memory, and how fast it reads it and exchanges with ep ranks.
+  Bytes element{2};   // of activations
+  Bytes gradient{4};  // of dense parameters
+  // Of one accelerator: its memory, and how fast kernels read it.
   Bytes memory{};
   BytesPerSecond memory_bandwidth{};
-  BytesPerSecond exchange_bandwidth{};
   // Of embedding tables.
   TableSharding table_sharding = TableSharding::automatic;
   VectorCodec codec = VectorCodec::none;
   std::int64_t towers = 1;           // groups of neighbouring ranks that hold all of a table
   std::int64_t tower_ranks = 1;      // of a tower, or of a node without towers
-  BytesPerSecond tower_bandwidth{};  // between these
+  ExchangeRates between_all{};       // the ep ranks
+  ExchangeRates in_tower{};          // the ranks of one
+  BytesPerSecond between_towers{};   // the rank of each at the same place, all to all
+  BytesPerSecond dense_gradients{};  // that an all-reduce adds up
   // Of one accelerator: its share of the memory and of the disks of its server, the link to the
   // memory, and its share of the rate of the disks.
   Bytes host_memory{};
   Bytes storage{};
   BytesPerSecond host_bandwidth{};
   BytesPerSecond storage_bandwidth{};
+  // What a step takes of the model as its ranks hold it; empty: not priced.
+  std::function<Seconds(const Model& held)> step_time{};
 };
 
 // All-to-alls divide the heads of a tensor-parallel rank over `head_ranks`: why they cannot, and what

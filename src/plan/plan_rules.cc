@@ -453,6 +453,7 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       .micro_batch = plan.micro_batch,
       .trains = passes_of(training.workload).backward,
       .element = tensor_element_size(training.precision),
+      .gradient = element_size(training.gradients),
       .memory = cluster.accelerator.memory.capacity,
       .memory_bandwidth = cluster.accelerator.memory.bandwidth,
       .table_sharding = plan.table_sharding,
@@ -460,17 +461,6 @@ Division division(const Cluster& cluster, const Training& training, const Plan& 
       .towers = std::max<std::int64_t>(1, plan.towers),
       .tower_ranks = ranks_of_tower(plan, cluster.levels.front().accelerators),
       .host_bandwidth = cluster.accelerator.host_link.bandwidth.value_or(BytesPerSecond(0))};
-  // The slowest of the levels that so many neighbouring ranks cross.
-  const auto rate = [&](std::int64_t ranks) {
-    BytesPerSecond slowest = delivery(cluster.levels.front()).rate;
-    for (const FabricLevel& level : cluster.levels) {
-      slowest = std::min(slowest, delivery(level).rate);
-      if (level.accelerators >= ranks) break;
-    }
-    return slowest;
-  };
-  out.exchange_bandwidth = rate(plan.ep);
-  out.tower_bandwidth = rate(out.tower_ranks);
   const double share =
       1.0 / static_cast<double>(std::max<std::int64_t>(1, cluster.accelerators_per_node));
   out.host_memory = cluster.host.memory.value_or(Bytes(0)) * share;

@@ -33,7 +33,9 @@ Recommender small() {
   return r;
 }
 
+// Sums travel over the links of all ranks of a node.
 Division on(std::int64_t ranks, std::int64_t batch) {
+  const std::int64_t node = std::gcd(ranks, std::int64_t{8});
   return {.ep = ranks,
           .etp = 1,
           .sequence_length = 1,
@@ -41,9 +43,11 @@ Division on(std::int64_t ranks, std::int64_t batch) {
           .micro_batch = batch,
           .memory = Bytes(80e9),
           .memory_bandwidth = BytesPerSecond(3.35e12),
-          .exchange_bandwidth = BytesPerSecond(50e9),
-          .tower_ranks = std::gcd(ranks, std::int64_t{8}),
-          .tower_bandwidth = BytesPerSecond(450e9),
+          .tower_ranks = node,
+          .between_all = {BytesPerSecond(50e9), BytesPerSecond(50e9 * static_cast<double>(node))},
+          .in_tower = {BytesPerSecond(450e9), BytesPerSecond(450e9)},
+          .between_towers = BytesPerSecond(50e9),
+          .dense_gradients = BytesPerSecond(25e9),
           .host_memory = Bytes(256e9),
           .storage = Bytes(4e12),
           .host_bandwidth = BytesPerSecond(64e9),

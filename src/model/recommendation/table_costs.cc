@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kSector = 32;          // bytes that memory reads at once
 constexpr double kSort = 96;            // bytes that sorting a look-up moves
-constexpr double kGradient = 4;         // bytes of an element of a dense gradient
+constexpr double kGradient = 4;         // bytes of an element of a dense gradient, at most
 constexpr double kMeasuredElement = 4;  // bytes of an element before, in the ratio of a codec
 constexpr double kDenseUpdate = 40;     // bytes that the dense optimizer moves for a parameter
 // Pieces of one table, and of all: limits of the planner's own time.
@@ -114,16 +114,18 @@ void TableCosts::choose_memory() {
 
 // ---- what one table costs ----
 
-// Rings through all ranks use every link between two nodes for each step, so that a sum over all of
-// them travels as fast as the links of a node's ranks together, or inside the node.
-double TableCosts::reduction_bandwidth() const {
-  const double exchange = d_.exchange_bandwidth.value();
-  return std::max(exchange, std::min(d_.tower_bandwidth.value(),
-                                     exchange * static_cast<double>(d_.tower_ranks)));
+double TableCosts::rate(VectorExchange::Ranks among, bool partial) const {
+  if (among == VectorExchange::Ranks::peers) return d_.between_towers.value();
+  const ExchangeRates& rates = among == VectorExchange::Ranks::tower ? d_.in_tower : d_.between_all;
+  return (partial ? rates.sums : rates.vectors).value();
 }
-double TableCosts::coded_seconds(const VectorCoding& c, double exchange) const {
-  return (c.forward + (d_.trains ? c.backward : 0)) / exchange +
+double TableCosts::coded_seconds(const VectorCoding& c, double rate) const {
+  return (c.forward + (d_.trains ? c.backward : 0)) / rate +
          (c.encode + c.decode) * ((c.forward < 1 ? 1 : 0) + (d_.trains && c.backward < 1 ? 1 : 0));
+}
+double TableCosts::dense_seconds(double parameters) const {
+  const Seconds reduced = d_.trains && ranks_ > 1 ? d_.gradient / d_.dense_gradients : Seconds(0);
+  return parameters * (reduced + Bytes(kDenseUpdate) / d_.memory_bandwidth).value();
 }
 VectorCoding TableCosts::coding_as(VectorCodec codec, std::size_t table) const {
   const double element = d_.element.value();
@@ -162,24 +164,28 @@ VectorCoding TableCosts::chosen_coding(std::size_t table, bool partial) const {
   for (const VectorCodec codec : {VectorCodec::bf16, VectorCodec::int8, VectorCodec::lossy}) {
     if (partial && codec == VectorCodec::lossy) continue;
     const VectorCoding c = coding_as(codec, table);
-    const double exchange = d_.exchange_bandwidth.value();
-    if (coded_seconds(c, exchange) < coded_seconds(best, exchange)) best = c;
+    const double sent = rate(VectorExchange::Ranks::all, partial);
+    if (coded_seconds(c, sent) < coded_seconds(best, sent)) best = c;
   }
   return best;
 }
 TableCosts::Path TableCosts::path(TableSharding sharding) const {
-  if (towers() || sharding == TableSharding::table_row) return Path::tower;
+  if (sharding == TableSharding::table_row) return Path::tower_rows;
+  if (towers()) return Path::tower;
   return sharding == TableSharding::row ? Path::rows : Path::all;
 }
 // Of vectors of `width` from one rank and back, on the path of the piece; what follows between
 // towers is divided over their ranks.
 double TableCosts::exchange_seconds(std::size_t table, double width, Path path) const {
+  using Ranks = VectorExchange::Ranks;
   const double bytes = samples_ * width * d_.element.value();
-  if (path == Path::rows) return bytes * coded_seconds(coding(table, path), reduction_bandwidth());
-  const double coded = coded_seconds(coding(table, path), d_.exchange_bandwidth.value());
-  if (path == Path::all) return bytes * coded;
-  return ways() * bytes / d_.tower_bandwidth.value() +
-         bytes / static_cast<double>(d_.tower_ranks) * coded / compression();
+  const VectorCoding& coded = coding(table, path);
+  if (path == Path::all || path == Path::rows) {
+    return bytes * coded_seconds(coded, rate(Ranks::all, path == Path::rows));
+  }
+  return ways() * bytes / rate(Ranks::tower, path == Path::tower_rows) +
+         bytes / static_cast<double>(d_.tower_ranks) *
+             coded_seconds(coded, rate(Ranks::peers, false)) / compression();
 }
 double TableCosts::compression() const {
   return r_.tower_modules ? static_cast<double>(r_.tower_modules->compression) : 1;
@@ -269,15 +275,14 @@ bool TableCosts::can_copy(const EmbeddingTable& t) const {
   return !r_.tower_modules && t.memory == TableMemory::device;
 }
 
-TableChoice TableCosts::first_choice(const EmbeddingTable& t, TableSharding kind) const {
+TableChoice TableCosts::first_choice(const EmbeddingTable& t, TableSharding kind,
+                                     double exchanges) const {
   if (stated(t)) return uniform(t, t.sharding);
-  const double parameters = t.rows * t.width;
-  const double exchange = d_.exchange_bandwidth.value();
-  const double reduced = 2 * kGradient * parameters / exchange +
-                         kDenseUpdate * parameters / d_.memory_bandwidth.value();
-  const double exchanged =
-      2 * static_cast<double>(d_.micro_batch) * t.width * d_.element.value() / exchange;
-  if (ranks_ > 1 && can_copy(t) && reduced < exchanged) return {TableSharding::data, 1};
+  const double exchanged = 2 * static_cast<double>(d_.micro_batch) * t.width * d_.element.value() /
+                           rate(VectorExchange::Ranks::all, false);
+  if (ranks_ > 1 && can_copy(t) && dense_seconds(t.rows * t.width) < exchanges * exchanged) {
+    return {TableSharding::data, 1};
+  }
   TableChoice out = uniform(t, kind);
   while (out.sharding != TableSharding::row && out.sharding != TableSharding::table_row &&
          memory_of(t, t.width / static_cast<double>(out.shards)) > room_) {
@@ -288,62 +293,53 @@ TableChoice TableCosts::first_choice(const EmbeddingTable& t, TableSharding kind
 
 double TableCosts::seconds(const TablePlacement& p) const {
   const auto own = static_cast<double>(d_.micro_batch);
-  const double exchange = d_.exchange_bandwidth.value();
   const double moved =
-      (p.bags.looked_up + p.bags.updated + p.replicated_looked_up + p.replicated_updated).value() *
-          own +
-      kDenseUpdate * p.replicated_parameters;
-  double time = moved / d_.memory_bandwidth.value() + own * p.bags.stored.value();
+      (p.bags.looked_up + p.bags.updated + p.replicated_looked_up + p.replicated_updated).value();
+  double time = own * (moved / d_.memory_bandwidth.value() + p.bags.stored.value()) +
+                dense_seconds(p.replicated_parameters);
   if (d_.host_bandwidth.value() > 0) {
     time += own * (p.bags.fetched + p.bags.returned).value() / d_.host_bandwidth.value();
   }
   if (ranks_ == 1) return time;
   for (const auto* sends : {&p.sends, &p.module_sends}) {
     for (const VectorExchange& e : *sends) {
-      const double rate = e.among == VectorExchange::Ranks::tower ? d_.tower_bandwidth.value()
-                          : e.partial                             ? reduction_bandwidth()
-                                                                  : exchange;
-      const double bytes =
-          e.elements * d_.element.value() * (e.forward + (d_.trains ? e.backward : 0)) / rate;
+      const double bytes = e.elements * d_.element.value() *
+                           (e.forward + (d_.trains ? e.backward : 0)) / rate(e.among, e.partial);
       const double directions = (e.forward < 1 ? 1 : 0) + (d_.trains && e.backward < 1 ? 1 : 0);
       time += own * (bytes + directions * (e.encode + e.decode).value());
     }
   }
-  return time + (own * p.bags.indices.value() +
-                 (d_.trains ? 2 * kGradient * p.replicated_parameters : 0)) /
-                    exchange;
+  return time + own * p.bags.indices.value() / rate(VectorExchange::Ranks::all, false);
 }
 
 TableCosts::Option TableCosts::option(std::size_t table, const TableChoice& c) const {
   const EmbeddingTable& t = tables_[table];
   const auto own = static_cast<double>(d_.micro_batch);
   const auto rank_count = static_cast<double>(ranks_);
-  const double exchange = d_.exchange_bandwidth.value();
-  const double element = d_.element.value();
   const TableLoad l = piece(table, c);
   const double work = (l.looked_up + l.updated) / d_.memory_bandwidth.value() + host_seconds(l);
   if (c.sharding == TableSharding::data) {
-    const double parameters = t.rows * t.width;
-    const double reduced = d_.trains && ranks_ > 1 ? 2 * kGradient * parameters / exchange : 0;
-    return {work + kDenseUpdate * parameters / d_.memory_bandwidth.value() + reduced,
-            replicated_memory(t)};
+    return {work + dense_seconds(t.rows * t.width), replicated_memory(t)};
   }
   const auto pieces = static_cast<double>(c.shards);
   Option out{work * pieces / rank_count, l.memory * pieces / rank_count};
   if (ranks_ == 1) return out;
-  const double vectors = own * t.width * element;
+  using Ranks = VectorExchange::Ranks;
+  const double vectors = own * t.width * d_.element.value();
   const bool columns = c.sharding == TableSharding::column;
-  out.seconds += own * kLookUpIndex * t.pooling * (columns ? pieces : 1) / exchange;
+  out.seconds += own * kLookUpIndex * t.pooling * (columns ? pieces : 1) / rate(Ranks::all, false);
   const Path way = path(c.sharding);
-  const double coded =
-      coded_seconds(coding(table, way), way == Path::rows ? reduction_bandwidth() : exchange);
-  if (way == Path::tower) {
-    const double of_rank = c.sharding == TableSharding::table_row ? pieces : 1;
-    out.seconds += ways() * vectors * group_ * of_rank / rank_count / d_.tower_bandwidth.value() +
-                   vectors * coded / compression();
-  } else {
-    out.seconds += (way == Path::rows ? group_ : 1) * vectors * coded;
+  const VectorCoding& coded = coding(table, way);
+  if (way == Path::all || way == Path::rows) {
+    const bool partial = way == Path::rows;
+    out.seconds +=
+        (partial ? group_ : 1) * vectors * coded_seconds(coded, rate(Ranks::all, partial));
+    return out;
   }
+  const bool partial = way == Path::tower_rows;
+  out.seconds += ways() * vectors * group_ * (partial ? pieces : 1) / rank_count /
+                     rate(Ranks::tower, partial) +
+                 vectors * coded_seconds(coded, rate(Ranks::peers, false)) / compression();
   return out;
 }
 

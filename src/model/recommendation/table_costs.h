@@ -48,6 +48,7 @@ struct TableLoad {
 struct TableChoice {
   TableSharding sharding = TableSharding::table;
   std::int64_t shards = 1;
+  bool operator==(const TableChoice&) const = default;
 };
 
 // What a codec makes of a byte of vectors.
@@ -64,8 +65,8 @@ inline constexpr double kLookUpIndex = 8;  // bytes of a look-up
 class TableCosts {
  public:
   // Where the vectors of a piece travel first: in an all-to-all; as partial sums to be reduced;
-  // within a tower, or as partial sums within a node, with an all-to-all behind.
-  enum class Path { all, rows, tower };
+  // within a tower or node, whole or as partial sums, with an all-to-all behind.
+  enum class Path { all, rows, tower, tower_rows };
 
   // Both must outlive the object. Chooses where rows lie, of tables that leave it open.
   TableCosts(const Recommender& r, const Division& d);
@@ -91,8 +92,10 @@ class TableCosts {
     return t.sharding != TableSharding::automatic;
   }
   [[nodiscard]] TableChoice uniform(const EmbeddingTable& t, TableSharding kind) const;
-  // As stated; or on every rank where that costs less; or of the kind, in pieces that a rank holds.
-  [[nodiscard]] TableChoice first_choice(const EmbeddingTable& t, TableSharding kind) const;
+  // As stated; or on every rank where its dense gradient costs less than so many times the exchange
+  // of its vectors; or of the kind, in pieces that a rank holds.
+  [[nodiscard]] TableChoice first_choice(const EmbeddingTable& t, TableSharding kind,
+                                         double exchanges = 1) const;
   // In smaller pieces: of half the width while that can be, then of its rows, in a node where that
   // makes more pieces; and what is cut in a node in all pieces of its width, or on all ranks.
   [[nodiscard]] TableChoice halved(const EmbeddingTable& t, const TableChoice& c) const;
@@ -114,8 +117,12 @@ class TableCosts {
   [[nodiscard]] double ways() const { return d_.trains ? 2 : 1; }
   [[nodiscard]] double kept(const EmbeddingTable& t) const;
   [[nodiscard]] double memory_of(const EmbeddingTable& t, double width) const;
-  [[nodiscard]] double reduction_bandwidth() const;
-  [[nodiscard]] double coded_seconds(const VectorCoding& c, double exchange) const;
+  // Of an exchange, bytes a second of a rank.
+  [[nodiscard]] double rate(VectorExchange::Ranks among, bool partial) const;
+  // Of a byte of vectors, there and back.
+  [[nodiscard]] double coded_seconds(const VectorCoding& c, double rate) const;
+  // Of the dense gradient of a data-parallel table and of its optimizer, as without ZeRO.
+  [[nodiscard]] double dense_seconds(double parameters) const;
   [[nodiscard]] VectorCoding coding_as(VectorCodec codec, std::size_t table) const;
   [[nodiscard]] VectorCoding chosen_coding(std::size_t table, bool partial) const;
   [[nodiscard]] double exchange_seconds(std::size_t table, double width, Path path) const;

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "model/recommendation/blocks.h"
 #include "model/recommendation/table_costs.h"
 #include "model/recommendation/table_partition.h"
 
@@ -20,34 +21,54 @@ class Placer {
  public:
   Placer(const Recommender& r, const Division& d) : r_(r), d_(d), costs_(r, d) {}
 
-  TablePlacement best() {
+  // Of each way to place them, what takes the least time by the planner's count.
+  std::vector<TablePlacement> placements() {
     const std::vector<EmbeddingTable>& tables = costs_.tables();
     if (std::ranges::all_of(tables, TableCosts::stated)) {
       consider(first_choices(TableSharding::table));
-    } else {
-      // Tables that leave the choice: cut from the whole as far as that helps; or all alike, but for
-      // those that are better copied; or all alike.
-      cut_until_even(first_choices(TableSharding::table));
-      cut_until_even(first_choices(TableSharding::table_row));
-      for (const TableSharding kind :
-           {TableSharding::table, TableSharding::column, TableSharding::row,
-            TableSharding::table_row, TableSharding::data}) {
-        std::vector<TableChoice> choices = first_choices(kind);
-        consider(choices);
-        for (std::size_t i = 0; i < tables.size(); ++i) {
-          if (!TableCosts::stated(tables[i])) choices[i] = costs_.uniform(tables[i], kind);
-        }
-        consider(choices);
+      keep_best();
+      return std::move(kept_);
+    }
+    // Tables that leave the choice: cut from the whole as far as that helps, with more and fewer of
+    // them copied; or all alike, but for those that are better copied; or all alike.
+    for (const double exchanges : {1.0, 0.5, 2.0, 0.25, 4.0}) {
+      for (const TableSharding kind : {TableSharding::table, TableSharding::table_row}) {
+        std::vector<TableChoice> choices = first_choices(kind, exchanges);
+        if (exchanges != 1.0 && choices == first_choices(kind)) continue;
+        cut_until_even(std::move(choices));
+        keep_best();
       }
     }
-    best_->bound = Seconds(costs_.bound(*best_));
-    return std::move(*best_);
+    for (const TableSharding kind :
+         {TableSharding::table, TableSharding::column, TableSharding::row, TableSharding::table_row,
+          TableSharding::data}) {
+      std::vector<TableChoice> choices = first_choices(kind);
+      consider(choices);
+      keep_best();
+      for (std::size_t i = 0; i < tables.size(); ++i) {
+        if (!TableCosts::stated(tables[i])) choices[i] = costs_.uniform(tables[i], kind);
+      }
+      consider(choices);
+      keep_best();
+    }
+    return std::move(kept_);
   }
+  [[nodiscard]] const TableCosts& costs() const { return costs_; }
 
  private:
-  [[nodiscard]] std::vector<TableChoice> first_choices(TableSharding kind) const {
+  void keep_best() {
+    if (!best_) return;  // more pieces are placed than the planner may
+    const bool known = std::ranges::any_of(
+        kept_, [&](const TablePlacement& p) { return p.tables == best_->tables; });
+    if (!known) kept_.push_back(std::move(*best_));
+    best_.reset();
+  }
+  [[nodiscard]] std::vector<TableChoice> first_choices(TableSharding kind,
+                                                       double exchanges = 1) const {
     std::vector<TableChoice> out;
-    for (const EmbeddingTable& t : costs_.tables()) out.push_back(costs_.first_choice(t, kind));
+    for (const EmbeddingTable& t : costs_.tables()) {
+      out.push_back(costs_.first_choice(t, kind, exchanges));
+    }
     return out;
   }
 
@@ -110,7 +131,7 @@ class Placer {
       const bool columns = c.sharding == TableSharding::column;
       look_ups_sent += t.pooling * (columns ? static_cast<double>(c.shards) : 1);
       const TableCosts::Path path = costs_.path(c.sharding);
-      if (path == TableCosts::Path::tower) {
+      if (path == TableCosts::Path::tower || path == TableCosts::Path::tower_rows) {
         of_nodes.push_back({i, one});
         peers.add(t.width, costs_.coding(i, path));
       } else if (path == TableCosts::Path::rows) {
@@ -273,12 +294,33 @@ class Placer {
   const Recommender& r_;
   const Division& d_;
   TableCosts costs_;
-  std::optional<TablePlacement> best_;
-  std::size_t placed_ = 0;  // pieces, in all rounds
+  std::optional<TablePlacement> best_;  // of the way that is tried
+  std::vector<TablePlacement> kept_;    // of each way, without repetitions
+  std::size_t placed_ = 0;              // pieces, in all rounds
 };
 
 }  // namespace
 
-TablePlacement place_tables(const Recommender& r, const Division& d) { return Placer(r, d).best(); }
+TablePlacement place_tables(const Recommender& r, const Division& d) {
+  Placer placer(r, d);
+  std::vector<TablePlacement> ways = placer.placements();
+  const auto time = [&](const TablePlacement& p) {
+    if (!d.step_time || ways.size() == 1) return p.time;
+    Model held;
+    build_recommendation_blocks(held, r, &p);
+    return d.step_time(held);
+  };
+  TablePlacement* best = nullptr;
+  Seconds least;
+  for (TablePlacement& p : ways) {
+    if (best != nullptr && best->fits && !p.fits) continue;
+    const Seconds own = time(p);
+    if (best != nullptr && best->fits == p.fits && least <= own) continue;
+    best = &p;
+    least = own;
+  }
+  best->bound = Seconds(placer.costs().bound(*best));
+  return std::move(*best);
+}
 
 }  // namespace orrery

@@ -5,19 +5,23 @@
 // first, each where there is least to do (in seconds of memory and network) among those with room.
 // Tables whose division is automatic begin whole, or replicated where
 //
-//   4 * 2 P / X + 40 P / M  <  2 b w a / X      (seconds; P parameters, b samples of a rank)
+//   g P / R + 40 P / M  <  2 b w a / X          (seconds; P parameters, b samples of a rank)
 //
 // holds, that is, where reducing and applying a dense gradient costs less than exchanging vectors.
 // Then the busiest rank's largest piece is halved along its width, down to 32 bytes, or cut by
-// rows, as long as that makes ranks more equal; of all placements seen, and of the ones in which
-// all automatic tables are divided alike, the one with the least
+// rows, as long as that makes ranks more equal. This is done in several ways: from whole tables, or
+// from tables by rows of a node, each with a quarter to four times the right side above; and with all
+// automatic tables divided alike, replicated ones apart or not.
+// Of each way the placement with the least
 //
 //   t = max over ranks (bytes read and written) / M + (bytes of the host) / H
 //       + sum over exchanges (bytes sent, both ways) / X + dense gradients
 //
-// is taken. M, H and X are the bandwidths of memory, of the link to the host, and of the ranks of
-// the exchange. t only chooses: the step is priced by the lowering, from the amounts of the
-// placement (model/operator.h, EmbeddingBags and VectorExchange).
+// is kept. M, H, X and R are the rates of memory, of the link to the host, of the exchange, and of
+// all-reduces of gradients of g bytes (model/division.h, ExchangeRates). t knows neither latencies nor
+// what runs beside an exchange. Of the placements that are kept, the one is taken with which a step
+// takes the least time (Division::step_time). The step is made of the same amounts (model/operator.h,
+// EmbeddingBags and VectorExchange).
 //
 //   work on a rank, of S look-ups of a piece w wide; an element has e bytes in rows, a in vectors:
 //     forward   S (ceil32(w e) + 8) + bags w a
@@ -94,7 +98,7 @@ struct TablePlacement {
   Bytes mean_memory;
   Bytes host_memory;  // the mean
   Bytes storage;
-  Seconds time;      // by the planner's count; no placement takes less than the bound
+  Seconds time;      // t of the planner; no placement takes less than the bound
   Seconds bound;     //
   bool fits = true;  // every rank's tables, within its share of memory
 };

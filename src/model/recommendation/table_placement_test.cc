@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "model/recommendation/recommendation.h"
 
@@ -27,6 +29,10 @@ Recommender equal_tables(std::int64_t tables) {
 // Hosts of eight with 450 GB/s inside and 50 GB/s between them.
 Division division_of(std::int64_t ranks, std::int64_t towers = 1) {
   const std::int64_t tower = towers > 1 ? ranks / towers : std::gcd(ranks, kHost);
+  const auto rates = [](std::int64_t of) {
+    return of > kHost ? ExchangeRates{BytesPerSecond(50e9), BytesPerSecond(400e9)}
+                      : ExchangeRates{BytesPerSecond(450e9), BytesPerSecond(450e9)};
+  };
   return {.ep = ranks,
           .etp = 1,
           .sequence_length = 1,
@@ -34,10 +40,12 @@ Division division_of(std::int64_t ranks, std::int64_t towers = 1) {
           .micro_batch = 512,
           .memory = Bytes(80e9),
           .memory_bandwidth = BytesPerSecond(3.35e12),
-          .exchange_bandwidth = BytesPerSecond(ranks > kHost ? 50e9 : 450e9),
           .towers = towers,
           .tower_ranks = tower,
-          .tower_bandwidth = BytesPerSecond(tower > kHost ? 50e9 : 450e9),
+          .between_all = rates(ranks),
+          .in_tower = rates(tower),
+          .between_towers = BytesPerSecond(50e9),
+          .dense_gradients = BytesPerSecond(25e9),
           .host_memory = Bytes(256e9),
           .storage = Bytes(4e12),
           .host_bandwidth = BytesPerSecond(64e9),
@@ -188,6 +196,45 @@ TEST(TablePlacement, TakesNoLessThanTheBound) {
   }
 }
 
+// Of the placements made in different ways, the one with the fastest step is taken, whatever the
+// planner counts.
+TEST(TablePlacement, IsTheOneWithTheFastestStep) {
+  const Recommender r = equal_tables(128);
+  Division d = division_of(64);
+  EXPECT_EQ(place_tables(r, d).tables[0].sharding, TableSharding::table);
+  for (const VectorExchange::Ranks fast :
+       {VectorExchange::Ranks::all, VectorExchange::Ranks::tower}) {
+    for (const bool partial : {false, true}) {
+      d.step_time = [&](const Model& held) {
+        const std::vector<VectorExchange>& sends = held.blocks.front().operators.front().sends;
+        const bool found = std::ranges::any_of(sends, [&](const VectorExchange& e) {
+          return e.among == fast && e.partial == partial;
+        });
+        return Seconds(found ? 1 : 2);
+      };
+      const TableSharding expected = !partial ? TableSharding::table
+                                     : fast == VectorExchange::Ranks::all
+                                         ? TableSharding::row
+                                         : TableSharding::table_row;
+      EXPECT_EQ(place_tables(r, d).tables[0].sharding, expected);
+    }
+  }
+}
+
+// Cutting ends when it has placed as many pieces as the planner may; tables then lie in one of the
+// other ways.
+TEST(TablePlacement, EndsWhereMoreIsCutThanThePlannerMayPlace) {
+  Recommender r = equal_tables(20'000);
+  for (std::int64_t i = 0; i < r.num_tables; ++i) {
+    r.row_counts.push_back(1000);
+    r.pooling_list.push_back(i % 500 == 0 ? 20'000 : 1);
+  }
+  const TablePlacement p = place_tables(r, division_of(1024));
+  EXPECT_TRUE(p.fits);
+  EXPECT_EQ(p.tables.size(), 20'000u);
+  EXPECT_LE(p.bound, p.time);
+}
+
 TEST(HostMemory, HitsAreThoseOfTheHottestRows) {
   Recommender r = equal_tables(1);
   EXPECT_EQ(cache_hits(r, 0.2), 0.2);
@@ -322,7 +369,7 @@ TEST(Codec, IsTheOneWithTheLeastTime) {
   Division d = division_of(64);
   d.codec = VectorCodec::best;
   const auto codec = [&](double link) {
-    d.exchange_bandwidth = BytesPerSecond(link);
+    d.between_all.vectors = BytesPerSecond(link);
     return place_tables(r, d).tables[0].codec;
   };
   EXPECT_EQ(codec(1e9), VectorCodec::lossy);  // although gradients travel as they are
@@ -376,7 +423,8 @@ TEST(Codec, PartialSumsAreNotSentWithinABound) {
                          .compress = BytesPerSecond(40e9),
                          .decompress = BytesPerSecond(200e9)};
   Division d = division_of(64);
-  d.exchange_bandwidth = BytesPerSecond(1e9);
+  d.between_all = {BytesPerSecond(1e9), BytesPerSecond(8e9)};
+  d.between_towers = BytesPerSecond(1e9);
   d.codec = VectorCodec::lossy;
   r.table_sharding = TableSharding::row;
   TablePlacement p = place_tables(r, d);
