@@ -6,13 +6,49 @@
 
 namespace orrery {
 
-ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured) {
+namespace {
+
+// One part of the rows of all reports whose systems are told apart; nullopt if there are not
+// several.
+std::optional<CalibratedPart> all_rows(std::span<const Calibration> calibrations) {
+  CalibratedPart all;
+  int parts = 0;
+  const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  for (const Calibration& c : calibrations) {
+    for (const CalibrationReport& report : c.reports) {
+      for (const CalibratedPart& part : report.parts) {
+        if (part.errors.left_out.empty()) continue;
+        ++parts;
+        append(all.errors.in_sample, part.errors.in_sample);
+        append(all.errors.held_out, part.errors.held_out);
+        append(all.errors.left_out, part.errors.left_out);
+      }
+    }
+  }
+  if (parts < 2) return std::nullopt;
+  all.name = "all rows";
+  all.in_sample = error_summary(all.errors.in_sample);
+  all.held_out = error_summary(all.errors.held_out);
+  all.left_out = error_summary(all.errors.left_out);
+  return all;
+}
+
+}  // namespace
+
+std::vector<double> relative_errors(std::span<const double> predicted,
+                                    std::span<const double> measured) {
   ORRERY_INVARIANT(predicted.size() == measured.size());
   std::vector<double> errors;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     errors.push_back(predicted[i] / measured[i] - 1);
   }
-  return error_summary(errors);
+  return errors;
+}
+
+ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured) {
+  return error_summary(relative_errors(predicted, measured));
 }
 
 Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
@@ -57,6 +93,12 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
     return bad_input(std::to_string(used) + (used == 1 ? " usable row is" : " usable rows are") +
                          " too few to fit anything",
                      tables.front().name, "docs/calibrate.md says how many a fit needs");
+  }
+  if (std::optional<CalibratedPart> all = all_rows(out)) {
+    Calibration together;
+    together.reports.push_back(
+        {"collectives and networks", "all systems", {*std::move(all)}, {}, {}});
+    out.push_back(std::move(together));
   }
   return out;
 }

@@ -24,7 +24,10 @@
 
 namespace orrery {
 
-// The errors predicted / measured - 1.
+// predicted / measured - 1, of each row.
+std::vector<double> relative_errors(std::span<const double> predicted,
+                                    std::span<const double> measured);
+// What they come to.
 ErrorSummary fit_errors(std::span<const double> predicted, std::span<const double> measured);
 
 // The same for some of the rows: "m >= 1024".
@@ -44,6 +47,10 @@ struct CalibratedPart {
   std::vector<PartOfRows> of_which;
   // With it, where systems are told apart: each predicted from its datasheet and other systems.
   std::optional<ErrorSummary> left_out = std::nullopt;
+  // Of each row, where systems are told apart; empty in a part that repeats the rows of others.
+  struct {
+    std::vector<double> in_sample, held_out, left_out;
+  } errors = {};
 };
 
 // A row that was left out, or that is odd: "file.csv:12", "latency_us is -3: not above 0".
@@ -91,7 +98,8 @@ struct MeasurementKind {
 
 // Gives each table to the first kind that recognises it, all tables of a kind together; results in
 // the order of `kinds`. Errors: a table that no kind recognises, with the columns of each kind; the
-// first error of a kind; no usable row in any table, or too few rows of every kind.
+// first error of a kind; no usable row in any table, or too few rows of every kind. Where systems
+// are told apart in several reports, one more has the errors of all their rows together.
 Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> tables,
                                            std::span<const MeasurementKind> kinds,
                                            const CalibrationRequest& request);

@@ -76,14 +76,14 @@ Result<std::vector<double>> predict_left_out(std::span<const CollectiveGeneratio
       ORRERY_TRY(FittedCollectives fitted, fit_collectives(generation, others));
       parameters = std::move(fitted.parameters);
     } else {
-      std::vector<CollectiveParameters> others;
+      std::vector<CollectiveGeneration> others;
       for (const CollectiveGeneration& other : all) {
         if (&other != &generation && link_of(other) == link_of(generation)) {
-          others.push_back(other.start);
+          others.push_back(other);
         }
       }
       ORRERY_TRY(const CollectiveParameters facts, load_collective_parameters(catalog, "default"));
-      parameters = typical_parameters(facts, link_of(generation), others);
+      parameters = typical_parameters(facts, link_of(generation), generation.clock, others);
     }
     for (const std::size_t i : own) out[i] = predicted_time(generation, i, parameters).value();
   }
@@ -132,9 +132,7 @@ Result<CalibrationReport> calibrated(std::span<const CollectiveGeneration> gener
   CalibratedPart& part = done.part;
   part.name = "one node";
   part.parameters = fitted.fit.parameters;
-  part.in_sample = fit_errors(done.predicted, measured);
-  if (!done.held_out.empty()) part.held_out = fit_errors(done.held_out, measured);
-  if (!done.left_out.empty()) part.left_out = fit_errors(done.left_out, measured);
+  done.judge(measured);
   const bool switched = generation.start.in_switch.efficiency > 0;
   std::vector<std::set<std::string>> names(4);
   for (const CollectiveMeasurement& m : generation.rows) {

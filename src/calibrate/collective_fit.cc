@@ -144,15 +144,23 @@ Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
       .time;
 }
 
-P typical_parameters(const P& facts, LinkKind link, std::span<const P> others) {
+P typical_parameters(const P& facts, LinkKind link, Hertz clock,
+                     std::span<const CollectiveGeneration> others) {
   P out = facts;
   if (others.empty()) return out;
   for (const Adjustable& a : adjustables(facts, link, Seconds(0))) {
     double sum = 0;
-    for (const P& p : others) sum += std::log(a.value(p));
+    for (const CollectiveGeneration& other : others) sum += std::log(a.value(other.start));
     a.set(out, std::exp(sum / static_cast<double>(others.size())));
   }
   out.low_latency_total = facts.low_latency_total;
+  double cycles = 1;  // the clock over the geometric mean of theirs
+  for (const CollectiveGeneration& other : others) {
+    cycles *= std::pow(clock / other.clock, 1.0 / static_cast<double>(others.size()));
+  }
+  if (std::isfinite(cycles) && cycles > 0) {
+    out.local_copy = BytesPerSecond(three_digits(out.local_copy.value() * cycles));
+  }
   tie(out, link);
   return out;
 }
@@ -174,7 +182,8 @@ Result<std::vector<CollectiveGeneration>> collective_generations(
     if (generation == out.end()) {
       ORRERY_TRY(CollectiveParameters start,
                  load_collective_parameters(catalog, node->architecture));
-      generation = out.insert(out.end(), {node->architecture, std::move(start), {}, {}});
+      generation =
+          out.insert(out.end(), {node->architecture, node->clock, std::move(start), {}, {}});
     }
     FabricLevel level = node->level;
     level.in_switch_reduction = level.in_switch_reduction && m.reduces_in_switch;

@@ -36,6 +36,7 @@ namespace orrery {
 // Measurements of one generation, with the level that joins each accelerator's node.
 struct CollectiveGeneration {
   std::string architecture;
+  Hertz clock;                 // of the accelerator measured first; 0: unknown
   CollectiveParameters start;  // what the catalog holds now
   std::vector<CollectiveMeasurement> rows;
   std::vector<std::vector<FabricLevel>> levels;  // of each row; with or without reduction
@@ -56,11 +57,13 @@ struct FittedCollectives {
 Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation,
                                           std::span<const std::size_t> rows);
 
-// What is known of a generation that was not measured, whose accelerators are joined by `link`:
-// `facts`, with the geometric mean over `others` of every quantity that is fitted but the ceiling
-// of LL, which NCCL publishes for each generation (llMaxBws in graph/tuning.cc).
+// What is known of a generation that was not measured, whose accelerators run at `clock` and are
+// joined by `link`: `facts`, with the geometric mean over `others` of every quantity that is fitted
+// but two. NCCL publishes the ceiling of LL for each generation (llMaxBws in graph/tuning.cc). A
+// rank copies its own part with as many thread blocks on each of them, so that it is the bytes of a
+// cycle whose mean is taken (Hopper 532, Blackwell 539); where a clock is unknown, the rate itself.
 CollectiveParameters typical_parameters(const CollectiveParameters& facts, LinkKind link,
-                                        std::span<const CollectiveParameters> others);
+                                        Hertz clock, std::span<const CollectiveGeneration> others);
 
 Seconds predicted_time(const CollectiveGeneration& generation, std::size_t row,
                        const CollectiveParameters& parameters);

@@ -49,15 +49,24 @@ TEST(CollectiveFit, AnUnmeasuredGenerationIsLikeItsRelatives) {
     return value_of(load_collective_parameters(Catalog::built_in(), name));
   };
   const CollectiveParameters facts = of("default");
-  EXPECT_EQ(typical_parameters(facts, LinkKind::nvlink, {}), facts);
-  const std::vector<CollectiveParameters> others = {of("hopper"), of("blackwell")};
-  const CollectiveParameters between = typical_parameters(facts, LinkKind::nvlink, others);
+  const Hertz clock(1.41e9);
+  EXPECT_EQ(typical_parameters(facts, LinkKind::nvlink, clock, {}), facts);
+  std::vector<CollectiveGeneration> relatives = {{"hopper", Hertz(0), of("hopper"), {}, {}},
+                                                 {"blackwell", Hertz(0), of("blackwell"), {}, {}}};
+  const std::vector<CollectiveParameters> others = {relatives[0].start, relatives[1].start};
+  const CollectiveParameters between =
+      typical_parameters(facts, LinkKind::nvlink, clock, relatives);
   const auto base = [](const CollectiveParameters& p) { return p.ring.base.low_latency.value(); };
   EXPECT_NEAR(base(between) * base(between), base(others[0]) * base(others[1]), 1e-18);
   EXPECT_GT(between.local_copy, std::min(others[0].local_copy, others[1].local_copy));
   EXPECT_LT(between.local_copy, std::max(others[0].local_copy, others[1].local_copy));
   EXPECT_EQ(between.tree_simple_per_channel, facts.tree_simple_per_channel);
   EXPECT_EQ(between.low_latency_total.one_node, BytesPerSecond(87.7e9));  // of Ampere
+  // At half their clock a rank copies its own part at half the rate.
+  for (CollectiveGeneration& relative : relatives) relative.clock = 2 * clock;
+  const CollectiveParameters slower = typical_parameters(facts, LinkKind::nvlink, clock, relatives);
+  EXPECT_NEAR(slower.local_copy / between.local_copy, 0.5, 0.005);
+  EXPECT_EQ(slower.ring, between.ring);
 }
 
 TEST(CollectiveFit, FindsTheParametersThatMadeTheMeasurements) {

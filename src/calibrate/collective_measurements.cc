@@ -144,6 +144,7 @@ const MeasuredNode* MeasuredNodes::of(const std::string& name, std::int64_t rank
     const auto cluster = parse_cluster_name(name + ":" + std::to_string(size), catalog_);
     if (cluster && !cluster->levels.empty()) {
       at->second = MeasuredNode{cluster->accelerator.architecture,
+                                cluster->accelerator.clock.value_or(Hertz(0)),
                                 cluster->levels.front(),
                                 {cluster->levels.begin() + 1, cluster->levels.end()},
                                 cluster->accelerators_per_node};

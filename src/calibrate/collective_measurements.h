@@ -58,6 +58,7 @@ std::vector<CollectiveMeasurement> network_measurements(std::span<const CommaSep
 // A node of the catalog.
 struct MeasuredNode {
   std::string architecture;
+  Hertz clock;                       // of its accelerators; 0: unknown
   FabricLevel level;                 // the scale-up domain
   std::vector<FabricLevel> outside;  // levels between domains, as its datasheet has them
   std::int64_t size = 1;             // accelerators in one node; the domain may span several

@@ -31,6 +31,16 @@ Result<Fit> fit_rows(const FitTask& task, std::span<const std::size_t> rows,
 
 }  // namespace
 
+void CrossValidatedFit::judge(std::span<const double> measured) {
+  part.in_sample = fit_errors(predicted, measured);
+  if (!held_out.empty()) part.held_out = fit_errors(held_out, measured);
+  if (left_out.empty()) return;
+  part.left_out = fit_errors(left_out, measured);
+  part.errors = {relative_errors(predicted, measured),
+                 held_out.empty() ? std::vector<double>() : relative_errors(held_out, measured),
+                 relative_errors(left_out, measured)};
+}
+
 void CrossValidatedFit::add_part_of_rows(std::string name, std::span<const double> measured,
                                          const std::function<bool(std::size_t)>& choose) {
   const auto chosen = [&](std::span<const double> all) {
@@ -70,8 +80,7 @@ Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds) {
   task.predict(out.fit.values(), all, out.predicted);
   out.part.name = task.name;
   out.part.parameters = out.fit.parameters;
-  out.part.in_sample = fit_errors(out.predicted, task.measured);
-
+  out.judge(task.measured);
   const std::set<std::string_view> distinct(task.keys.begin(), task.keys.end());
   const int used = std::min(folds, static_cast<int>(distinct.size()));
   if (used < 2) return out;
@@ -82,7 +91,7 @@ Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds) {
                                                 std::span<const std::size_t> rest) {
                                               return fit_and_predict(task, fitted, start, rest);
                                             }));
-  out.part.held_out = fit_errors(out.held_out, task.measured);
+  out.judge(task.measured);
   return out;
 }
 

@@ -54,6 +54,8 @@ struct CrossValidatedFit {
   std::vector<double> left_out;  // of systems that are not fitted; empty where none are told apart
   CalibratedPart part;
 
+  // Fills what `part` says of all rows from the predictions.
+  void judge(std::span<const double> measured);
   // The errors of the rows for which `choose` holds, under a name; nothing if there are none.
   void add_part_of_rows(std::string name, std::span<const double> measured,
                         const std::function<bool(std::size_t)>& choose);

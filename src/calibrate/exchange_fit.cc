@@ -190,7 +190,7 @@ Result<std::vector<CalibratedPart>> fit_exchanges(std::span<const ExchangeMeasur
       ORRERY_TRY(CrossValidatedFit fit, cross_validated_fit(task, folds));
       if (folds > 0) {
         ORRERY_TRY(fit.left_out, predict_left_out(own, task, pairs));
-        fit.part.left_out = fit_errors(fit.left_out, task.measured);
+        fit.judge(task.measured);
       }
       fit.add_part_of_rows("1024 tokens and more", task.measured,
                            [&](std::size_t i) { return own[i].tokens >= 1024; });

@@ -72,8 +72,7 @@ void append(std::vector<double>& to, std::span<const double> more) {
 // The part of a fit with the errors by payload.
 CalibratedPart with_parts(CrossValidatedFit fit, std::span<const CollectiveMeasurement> rows,
                           std::span<const double> measured) {
-  if (!fit.held_out.empty()) fit.part.held_out = fit_errors(fit.held_out, measured);
-  if (!fit.left_out.empty()) fit.part.left_out = fit_errors(fit.left_out, measured);
+  fit.judge(measured);
   for (const auto& [name, above, up_to] : kPayloads) {
     fit.add_part_of_rows(std::string(name), measured, [&](std::size_t row) {
       return rows[row].payload > above && rows[row].payload <= up_to;
@@ -326,7 +325,6 @@ CalibratedPart unfitted(const Machine& machine, std::span<const CollectiveMeasur
   for (const CollectiveMeasurement& m : rows) measured.push_back(m.time.value());
   out.part.name = collectives_name(ranks_of_domain(rows.front(), machine) == rows.front().ranks);
   out.predicted = predict_left_out(machine, rows);
-  out.part.in_sample = fit_errors(out.predicted, measured);
   return with_parts(std::move(out), rows, measured);
 }
 
@@ -411,8 +409,8 @@ Result<Calibration> calibrate_networks(std::span<const CommaSeparated> tables,
     all.kind = "networks";
     all.subject = "all machines";
     together.fit.part.name = "all that were fitted";
-    together.fit.part.in_sample = fit_errors(together.fit.predicted, together.measured);
     all.parts.push_back(with_parts(std::move(together.fit), together.rows, together.measured));
+    all.parts.back().errors = {};
     out.reports.push_back(std::move(all));
   }
   return out;
