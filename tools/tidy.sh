@@ -3,8 +3,8 @@
 #
 #   tools/tidy.sh BUILD_DIRECTORY [JOBS] [all]
 #
-# Looks at what the build compiles at once: a source or, in builds that do so, a dozen of a folder,
-# which takes as long as two alone. Changed is what differs from where this branch left origin/main,
+# Looks at what the build compiles at once: a source or, in unity builds, a dozen sources of a folder,
+# which take as long as two sources alone. Changed is what differs from where this branch left origin/main,
 # or, where it is origin/main itself as in a fresh clone, from the last commit that is more than four
 # hours older: sources, and of changed headers the source beside them or, where there is none, one that
 # includes them. Everything is looked at when .clang-tidy changed or when there is nothing to compare
@@ -72,8 +72,9 @@ echo "tidy: $(wc -l <"$build/tidy/chosen") of $(known | cut -d' ' -f2 | sort -u 
       sha256sum | cut -d" " -f1)
     stamp="$build/tidy/$key"
     [ -e "$stamp" ] && exit 0
-    if output=$(clang-tidy-22 --quiet -p "$build" --checks=-bugprone-suspicious-include "$1" \
-        2>/dev/null); then
+    checks=
+    case $1 in */Unity/*) checks=-bugprone-suspicious-include ;; esac  # it is made of sources
+    if output=$(clang-tidy-22 --quiet -p "$build" --checks="$checks" "$1" 2>/dev/null); then
       touch "$stamp"
     else
       printf "%s\n" "$output"

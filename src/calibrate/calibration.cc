@@ -8,19 +8,23 @@ namespace orrery {
 
 namespace {
 
-// One part of the rows of all reports whose systems are told apart; nullopt if there are not
-// several.
-std::optional<CalibratedPart> all_rows(std::span<const Calibration> calibrations) {
+void append(std::vector<double>& to, const std::vector<double>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// The rows of all reports whose systems are told apart as one part; nullopt if fewer than two parts
+// have such rows. A row that times two ways of an exchange counts as two.
+std::optional<CalibrationReport> all_systems(std::span<const Calibration> calibrations) {
   CalibratedPart all;
+  std::string kinds;
   int parts = 0;
-  const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
-    to.insert(to.end(), more.begin(), more.end());
-  };
   for (const Calibration& c : calibrations) {
     for (const CalibrationReport& report : c.reports) {
       for (const CalibratedPart& part : report.parts) {
         if (part.errors.left_out.empty()) continue;
         ++parts;
+        if (kinds.find(report.kind) == std::string::npos)
+          kinds += (kinds.empty() ? "" : " and ") + report.kind;
         append(all.errors.in_sample, part.errors.in_sample);
         append(all.errors.held_out, part.errors.held_out);
         append(all.errors.left_out, part.errors.left_out);
@@ -28,11 +32,11 @@ std::optional<CalibratedPart> all_rows(std::span<const Calibration> calibrations
     }
   }
   if (parts < 2) return std::nullopt;
-  all.name = "all rows";
+  all.name = "all measured times";
   all.in_sample = error_summary(all.errors.in_sample);
   all.held_out = error_summary(all.errors.held_out);
   all.left_out = error_summary(all.errors.left_out);
-  return all;
+  return CalibrationReport{std::move(kinds), "all systems", {std::move(all)}, {}, {}};
 }
 
 }  // namespace
@@ -94,10 +98,9 @@ Result<std::vector<Calibration>> calibrate(std::span<const CommaSeparated> table
                          " too few to fit anything",
                      tables.front().name, "docs/calibrate.md says how many a fit needs");
   }
-  if (std::optional<CalibratedPart> all = all_rows(out)) {
+  if (std::optional<CalibrationReport> all = all_systems(out)) {
     Calibration together;
-    together.reports.push_back(
-        {"collectives and networks", "all systems", {*std::move(all)}, {}, {}});
+    together.reports.push_back(*std::move(all));
     out.push_back(std::move(together));
   }
   return out;

@@ -47,7 +47,7 @@ struct CalibratedPart {
   std::vector<PartOfRows> of_which;
   // With it, where systems are told apart: each predicted from its datasheet and other systems.
   std::optional<ErrorSummary> left_out = std::nullopt;
-  // Of each row, where systems are told apart; empty in a part that repeats the rows of others.
+  // Of each row; empty in a part that repeats the rows of others.
   struct {
     std::vector<double> in_sample, held_out, left_out;
   } errors = {};

@@ -73,6 +73,40 @@ TEST(Calibration, NothingUsableIsAnErrorWithTheFirstProblem) {
       "and at most 100)");
 }
 
+// The errors of parts whose systems are told apart; others do not count, and one part is no sum.
+TEST(Calibration, ErrorsOfAllSystemsAreThoseOfAllTheirRows) {
+  CalibratedPart one{"one", {}, {}, {}, {}};
+  one.errors = {{0.1, -0.1}, {0.2, -0.2}, {0.5, -0.3}};
+  CalibratedPart two{"two", {}, {}, {}, {}};
+  two.errors = {{0.3}, {0.4}, {-0.1}};
+  CalibratedPart alone{"alone", {}, {}, {}, {}};
+  alone.errors = {{9}, {9}, {}};
+  const auto with = [](const std::vector<CalibratedPart>& parts) {
+    const MeasurementKind kind{
+        "systems", "speed", [](const CommaSeparated&) { return true; },
+        [&](std::span<const CommaSeparated>, const CalibrationRequest&) -> Result<Calibration> {
+          Calibration out;
+          out.used = 1;
+          for (const CalibratedPart& p : parts)
+            out.reports.push_back({"systems", p.name, {p}, {}, {}});
+          return out;
+        }};
+    CalibrationRequest request;
+    request.catalog = &Catalog::built_in();
+    return calibrate(std::vector{table_of("name,speed\na,1\n")}, std::span(&kind, 1), request);
+  };
+  const auto done = with({one, alone, two});
+  ASSERT_TRUE(done) << done.error().text();
+  ASSERT_EQ(done->size(), 2U);
+  const CalibratedPart& all = done->back().reports.front().parts.front();
+  EXPECT_EQ(all.in_sample.rows, 3);
+  EXPECT_NEAR(all.in_sample.bias, 0.1, 1e-12);
+  EXPECT_NEAR(all.held_out->mean, 0.8 / 3, 1e-12);
+  EXPECT_NEAR(all.left_out->median, 0.3, 1e-12);
+  EXPECT_NEAR(all.left_out->worst, 0.5, 1e-12);
+  EXPECT_EQ(with({one, alone})->size(), 1U);
+}
+
 TEST(Calibration, RowsTooFewToFitAnythingAreAnError) {
   const MeasurementKind kind{
       "none", "speed", [](const CommaSeparated&) { return true; },

@@ -154,12 +154,12 @@ P typical_parameters(const P& facts, LinkKind link, Hertz clock,
     a.set(out, std::exp(sum / static_cast<double>(others.size())));
   }
   out.low_latency_total = facts.low_latency_total;
-  double cycles = 1;  // the clock over the geometric mean of theirs
+  double clock_ratio = 1;  // to the geometric mean of theirs
   for (const CollectiveGeneration& other : others) {
-    cycles *= std::pow(clock / other.clock, 1.0 / static_cast<double>(others.size()));
+    clock_ratio *= std::pow(clock / other.clock, 1.0 / static_cast<double>(others.size()));
   }
-  if (std::isfinite(cycles) && cycles > 0) {
-    out.local_copy = BytesPerSecond(three_digits(out.local_copy.value() * cycles));
+  if (std::isfinite(clock_ratio) && clock_ratio > 0) {
+    out.local_copy = BytesPerSecond(three_digits(out.local_copy.value() * clock_ratio));
   }
   tie(out, link);
   return out;

@@ -60,8 +60,8 @@ Result<FittedCollectives> fit_collectives(const CollectiveGeneration& generation
 // What is known of a generation that was not measured, whose accelerators run at `clock` and are
 // joined by `link`: `facts`, with the geometric mean over `others` of every quantity that is fitted
 // but two. NCCL publishes the ceiling of LL for each generation (llMaxBws in graph/tuning.cc). A
-// rank copies its own part with as many thread blocks on each of them, so that it is the bytes of a
-// cycle whose mean is taken (Hopper 532, Blackwell 539); where a clock is unknown, the rate itself.
+// rank copies its own part with the same number of thread blocks in every generation, so the mean is
+// taken of bytes per clock cycle (Hopper 532, Blackwell 539); of the rates where a clock is unknown.
 CollectiveParameters typical_parameters(const CollectiveParameters& facts, LinkKind link,
                                         Hertz clock, std::span<const CollectiveGeneration> others);
 

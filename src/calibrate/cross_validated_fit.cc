@@ -32,13 +32,13 @@ Result<Fit> fit_rows(const FitTask& task, std::span<const std::size_t> rows,
 }  // namespace
 
 void CrossValidatedFit::judge(std::span<const double> measured) {
-  part.in_sample = fit_errors(predicted, measured);
-  if (!held_out.empty()) part.held_out = fit_errors(held_out, measured);
-  if (left_out.empty()) return;
-  part.left_out = fit_errors(left_out, measured);
-  part.errors = {relative_errors(predicted, measured),
-                 held_out.empty() ? std::vector<double>() : relative_errors(held_out, measured),
-                 relative_errors(left_out, measured)};
+  const auto of = [&](const std::vector<double>& predictions) {
+    return predictions.empty() ? std::vector<double>() : relative_errors(predictions, measured);
+  };
+  part.errors = {of(predicted), of(held_out), of(left_out)};
+  part.in_sample = error_summary(part.errors.in_sample);
+  if (!held_out.empty()) part.held_out = error_summary(part.errors.held_out);
+  if (!left_out.empty()) part.left_out = error_summary(part.errors.left_out);
 }
 
 void CrossValidatedFit::add_part_of_rows(std::string name, std::span<const double> measured,
@@ -80,17 +80,17 @@ Result<CrossValidatedFit> cross_validated_fit(const FitTask& task, int folds) {
   task.predict(out.fit.values(), all, out.predicted);
   out.part.name = task.name;
   out.part.parameters = out.fit.parameters;
-  out.judge(task.measured);
   const std::set<std::string_view> distinct(task.keys.begin(), task.keys.end());
   const int used = std::min(folds, static_cast<int>(distinct.size()));
-  if (used < 2) return out;
-  // A fold begins where all rows together ended: that saves the search for the right valley.
-  const std::vector<double> start = out.fit.values();
-  ORRERY_TRY(out.held_out, predict_held_out(fold_of_each(task.keys, used),
-                                            [&](std::span<const std::size_t> fitted,
-                                                std::span<const std::size_t> rest) {
-                                              return fit_and_predict(task, fitted, start, rest);
-                                            }));
+  if (used > 1) {
+    // A fold begins where all rows together ended: that saves the search for the right valley.
+    const std::vector<double> start = out.fit.values();
+    ORRERY_TRY(out.held_out, predict_held_out(fold_of_each(task.keys, used),
+                                              [&](std::span<const std::size_t> fitted,
+                                                  std::span<const std::size_t> rest) {
+                                                return fit_and_predict(task, fitted, start, rest);
+                                              }));
+  }
   out.judge(task.measured);
   return out;
 }

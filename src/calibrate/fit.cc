@@ -124,7 +124,8 @@ void add_covariance(std::span<const FitParameter> parameters, const Rows& rows_f
 
 // Eigen, which Ceres computes with, cuts products into pieces that fit the caches of the machine it
 // runs on, and the pieces decide how sums are rounded: the last digits of a fit would depend on the
-// machine. These are the sizes of the machine that wrote the catalog's fits.
+// machine. The catalog was fitted with these sizes, of the first to the third level; they hold for the
+// whole process.
 void fix_order_of_sums() { Eigen::setCpuCacheSizes(48 << 10, 512 << 10, 8 << 20); }
 
 Failure refused(std::string message, std::string hint) {
