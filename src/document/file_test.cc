@@ -60,5 +60,28 @@ TEST_F(File, TheExtensionChoosesTheFormat) {
   EXPECT_THAT(read_document(path("bad.json")).error().text(), HasSubstr("not valid JSON"));
 }
 
+TEST_F(File, PathsInADocumentAreSeenFromIt) {
+  ASSERT_TRUE(write_file(path("fabric.yaml"), "name: fabric\n"));
+  ASSERT_TRUE(write_file(path("lengths.csv"), "tokens\n512\n"));
+  ASSERT_TRUE(write_file(path("jobs.yaml"),
+                         "fabric: fabric.yaml:256\n"
+                         "jobs:\n  - documents: {file: ./lengths.csv}\n"
+                         "elsewhere: [/lengths.csv, absent/lengths.csv, fabric, '1/2']\n"
+                         "nodes: 256\n"));
+  const auto document = read_document(path("jobs.yaml"));
+  ASSERT_TRUE(document) << document.error().text();
+  const Value& root = document->root;
+  EXPECT_EQ(root.find("fabric")->scalar_text(), path("fabric.yaml") + ":256");
+  const Value& job = root.find("jobs")->items().front();
+  EXPECT_EQ(job.find("documents")->find("file")->scalar_text(), path("lengths.csv"));
+  EXPECT_EQ(job.find("documents")->line(), 3);
+  // Absolute paths, those of nothing beside the document, and what is no path stay as written.
+  std::vector<std::string> elsewhere;
+  for (const Value& item : root.find("elsewhere")->items()) elsewhere.push_back(item.scalar_text());
+  EXPECT_THAT(elsewhere,
+              ::testing::ElementsAre("/lengths.csv", "absent/lengths.csv", "fabric", "1/2"));
+  EXPECT_EQ(root.find("nodes")->kind(), Value::Kind::number);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -77,7 +77,9 @@ Result<Document> parse_json(std::string_view text, std::string name);
 Result<std::string> read_file(const std::string& path, std::size_t limit = 64u << 20);
 
 // Reads and parses by extension: .json as JSON, everything else as YAML. Text on standard input
-// that begins with '{' is read as JSON.
+// that begins with '{' is read as JSON. A text that is a relative path of something beside the file
+// becomes its path from the working directory, whatever its key; other texts stay as written, so
+// that paths from the working directory are understood too.
 Result<Document> read_document(const std::string& path);
 
 // Writes the whole file or nothing (new_file.h). Errors: io.
