@@ -17,9 +17,6 @@
 namespace orrery {
 namespace {
 
-// With more ranks, only the all-to-all by level is simulated: the others have a flow for each pair.
-constexpr std::uint32_t kMostExchangeRanks = 64;
-
 double bus_factor(CollectiveKind kind, double ranks) {
   switch (kind) {
     case CollectiveKind::all_reduce:

@@ -50,6 +50,8 @@ GroupShape across_sites(std::span<const GroupShape> seen, std::span<const std::i
 
 // Ranks that are simulated at most.
 inline constexpr std::int64_t kMostSimulatedRanks = 8192;
+// With more ranks, only the all-to-all by level is simulated: the others have a flow for each pair.
+inline constexpr std::int64_t kMostExchangeRanks = 64;
 
 // The algorithms of the cost model as programs.
 ProgramAlgorithm program_algorithm(CollectiveAlgorithm algorithm);

@@ -99,6 +99,13 @@ std::string collective_text(const CollectiveComparison& c, const TextStyle& styl
     if (const std::string said = disagreement(a); !said.empty())
       out += "\n" + paragraph(style, said);
   }
+  if (c.kind == CollectiveKind::all_to_all && c.ranks > kMostExchangeRanks) {
+    out += "\n" +
+           wrapped(fmt::format("direct, pairwise and pxn have no row: with a flow for each pair of "
+                               "ranks they are simulated up to {} ranks (--ranks {})",
+                               kMostExchangeRanks, kMostExchangeRanks),
+                   2, style);
+  }
   return out;
 }
 
