@@ -37,9 +37,10 @@ std::string bottleneck(const Breakdown& breakdown) {
       largest([](Category c) { return is_compute(c) && c != Category::contention; });
   const Category loss =
       largest([](Category c) { return !is_compute(c) || c == Category::contention; });
-  return fmt::format("{} takes {:.1f} % of the step; the largest loss is {}, {:.1f} %",
-                     in_words(work), 100 * breakdown[work].count() / total, in_words(loss),
-                     100 * breakdown[loss].count() / total);
+  return fmt::format(
+      "the largest part of the step is {}, {:.1f} %; the largest loss is {}, {:.1f} %",
+      in_words(work), 100 * breakdown[work].count() / total, in_words(loss),
+      100 * breakdown[loss].count() / total);
 }
 
 Verdict verdict(const MemoryRoom& room) {

@@ -9,6 +9,7 @@
 
 #include "model/family.h"
 #include "outcome/invariant.h"
+#include "units/grouped.h"
 
 namespace orrery {
 namespace {
@@ -37,10 +38,13 @@ double distance(const StepPoint& p, const StepPoint& q) {
          apart(static_cast<double>(p.sequence), static_cast<double>(q.sequence));
 }
 
-// "2 times as many accelerators"; empty where they are as good as equal.
+// "2 times as many accelerators", "2,048 times ..."; empty where they are as good as equal.
 std::string factor(double asked, double measured, std::string_view more, std::string_view fewer) {
-  if (asked > 1.05 * measured) return fmt::format("{:.3g} times {}", asked / measured, more);
-  if (measured > 1.05 * asked) return fmt::format("{:.3g} times {}", measured / asked, fewer);
+  const auto times = [](double ratio) {
+    return ratio < 1000 ? fmt::format("{:.3g}", ratio) : grouped(std::llround(ratio));
+  };
+  if (asked > 1.05 * measured) return fmt::format("{} times {}", times(asked / measured), more);
+  if (measured > 1.05 * asked) return fmt::format("{} times {}", times(measured / asked), fewer);
   return "";
 }
 std::string accelerators_factor(double asked, double measured) {

@@ -147,6 +147,8 @@ TEST(Uncertainty, ASequenceFarFromThoseMeasuredOnSuchAScaleExtrapolates) {
                         "hopper accelerators"));
   EXPECT_THAT(of("h100-sxm:512", "llama-2-7b", 512).distance,
               HasSubstr("8 times as short a sequence"));
+  EXPECT_THAT(of("h100-sxm:512", "llama-2-7b", 1).distance,
+              HasSubstr("4,096 times as short a sequence"));
 }
 
 TEST(Uncertainty, ClassesOfScaleAndPrecision) {

@@ -66,7 +66,10 @@ std::string signed_percent(double change) {
 }
 
 std::string gibibytes(ByteCount bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+  constexpr double kKi = 1024;
+  const double gib = static_cast<double>(bytes) / (kKi * kKi * kKi);
+  return std::abs(gib) < kKi ? fmt::format("{:.1f} GiB", gib)
+                             : fmt::format("{:.2f} TiB", gib / kKi);
 }
 
 std::string span_words(Seconds s) {

@@ -54,7 +54,7 @@ std::string scientific(double x, int digits);
 
 // A change in percent with its sign: 0.026 -> "+2.6 %"; what rounds to nothing: "+0.0 %".
 std::string signed_percent(double change);
-// GiB with one decimal.
+// GiB with one decimal, TiB from 1024 of them with two: "58.0 GiB", "15.31 TiB".
 std::string gibibytes(ByteCount bytes);
 // "89.6 days", below two days "18.7 h", below 0.1 h "58.7 s"; "$35.2 M"; "9.54 GWh".
 std::string span_words(Seconds time);

@@ -28,6 +28,8 @@ TEST(Figures, PercentAndMemory) {
   EXPECT_EQ(signed_percent(0.026), "+2.6 %");
   EXPECT_EQ(signed_percent(-0.5), "-50.0 %");
   EXPECT_EQ(gibibytes(ByteCount{80} << 30), "80.0 GiB");
+  EXPECT_EQ(gibibytes(ByteCount{15682} << 30), "15.31 TiB");
+  EXPECT_EQ(gibibytes(-(ByteCount{1973} << 30)), "-1.93 TiB");
 }
 
 TEST(Figures, SharesAddUpToAHundredPercent) {
