@@ -219,7 +219,7 @@ class Plan(Record):
     """layers of each virtual stage that are recomputed; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"]
     """attention kernel"""
-    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"]
+    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data", "torchrec"]
     """how embedding tables are divided, where the model leaves the choice"""
     towers: int
     """groups of ranks that hold whole tables; 0: as the model has, or none"""
@@ -1577,7 +1577,7 @@ class ImportPlan(Record):
     """layers of each virtual stage that are recomputed; 0: all"""
     attention: Literal["unfused", "flash-1", "flash-2", "flash-3", "library"] | None
     """attention kernel"""
-    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data"] | None
+    table_sharding: Literal["automatic", "table", "column", "row", "table-row", "data", "torchrec"] | None
     """how embedding tables are divided, where the model leaves the choice"""
     towers: int | None
     """groups of ranks that hold whole tables; 0: as the model has, or none"""
@@ -1662,7 +1662,7 @@ class PlacedTables(Record):
     """look-ups of a sample"""
     size_bytes: float
     """of one, without its optimizer's state"""
-    sharding: Literal["automatic", "table", "column", "row", "table-row", "data"]
+    sharding: Literal["automatic", "table", "column", "row", "table-row", "data", "torchrec"]
     """how it is divided"""
     shards: int
     """pieces"""

@@ -86,8 +86,10 @@ TEST(RecommendationSteps, ThePublishedTableIsWhatIsPredicted) {
     SCOPED_TRACE(row.cluster + " " + std::to_string(row.global_batch));
     const auto model = load_model(row.model, Catalog::built_in());
     ASSERT_TRUE(model) << model.error().text();
+    Plan plan;
+    if (row.source == "torchrec") plan.table_sharding = TableSharding::torchrec;
     const auto step = step_of(*model, row.cluster, row.global_batch, row.software,
-                              *parse_enum<NumberFormat>(row.precision));
+                              *parse_enum<NumberFormat>(row.precision), plan);
     ASSERT_TRUE(step) << step.error().text();
     const double predicted = estimate(*step).tokens_per_second;
     EXPECT_NEAR(predicted, row.predicted, 0.005 * row.predicted);

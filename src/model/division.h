@@ -19,6 +19,7 @@ enum class TableSharding {
   row,        // pieces of its rows on all ranks
   table_row,  // pieces of its rows on the ranks of one node, or of one tower
   data,       // whole on all of them, with a dense gradient that is reduced
+  torchrec,   // as TorchRec's planner chooses (recommendation/torchrec_planner.h)
 };
 template <>
 inline constexpr char kWordSeparator<TableSharding> = '-';  // "table-row"

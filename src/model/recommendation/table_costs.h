@@ -89,9 +89,11 @@ class TableCosts {
   [[nodiscard]] TableLoad piece(std::size_t table, const TableChoice& c) const;
   [[nodiscard]] Path path(TableSharding sharding) const;
   [[nodiscard]] static bool stated(const EmbeddingTable& t) {
-    return t.sharding != TableSharding::automatic;
+    return t.sharding != TableSharding::automatic && t.sharding != TableSharding::torchrec;
   }
   [[nodiscard]] TableChoice uniform(const EmbeddingTable& t, TableSharding kind) const;
+  // Whether every rank may hold it: modules of towers need the vectors of their tables.
+  [[nodiscard]] bool can_copy(const EmbeddingTable& t) const;
   // As stated; or on every rank where its dense gradient costs less than so many times the exchange
   // of its vectors; or of the kind, in pieces that a rank holds.
   [[nodiscard]] TableChoice first_choice(const EmbeddingTable& t, TableSharding kind,
@@ -130,8 +132,6 @@ class TableCosts {
   [[nodiscard]] bool can_halve(const EmbeddingTable& t, std::int64_t shards) const;
   [[nodiscard]] std::int64_t finest_columns(const EmbeddingTable& t) const;
   [[nodiscard]] TableChoice by_rows() const;
-  // Whether every rank may hold it: modules of towers need the vectors of their tables.
-  [[nodiscard]] bool can_copy(const EmbeddingTable& t) const;
   // Of a piece `width` wide with a share of the rows.
   [[nodiscard]] TableLoad load(std::size_t table, double width, double share_of_rows,
                                double samples, Path path) const;

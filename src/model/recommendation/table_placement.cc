@@ -7,6 +7,7 @@
 #include "model/recommendation/blocks.h"
 #include "model/recommendation/table_costs.h"
 #include "model/recommendation/table_partition.h"
+#include "model/recommendation/torchrec_planner.h"
 
 namespace orrery {
 namespace {
@@ -26,6 +27,13 @@ class Placer {
     const std::vector<EmbeddingTable>& tables = costs_.tables();
     if (std::ranges::all_of(tables, TableCosts::stated)) {
       consider(first_choices(TableSharding::table));
+      keep_best();
+      return std::move(kept_);
+    }
+    if (std::ranges::any_of(tables, [](const EmbeddingTable& t) {
+          return t.sharding == TableSharding::torchrec;
+        })) {
+      consider(torchrec_choices(r_, d_, costs_));
       keep_best();
       return std::move(kept_);
     }
@@ -259,6 +267,7 @@ class Placer {
   }
   [[nodiscard]] std::string reason(const EmbeddingTable& t, const TableChoice& c) const {
     if (TableCosts::stated(t)) return "as stated";
+    if (t.sharding == TableSharding::torchrec) return "as TorchRec's planner chooses";
     if (c.sharding == TableSharding::table) return {};
     if (c.sharding == TableSharding::data) {
       return "reducing its dense gradient costs less than exchanging its vectors";

@@ -22,6 +22,7 @@ std::vector<std::string> placement_in_words(const Recommender& r, const Division
     std::string words;
     switch (t.sharding) {
       case TableSharding::automatic:
+      case TableSharding::torchrec:
       case TableSharding::table:
         words = "whole on one rank";
         break;
@@ -153,6 +154,7 @@ std::vector<std::string> table_division_problems(const Recommender& r, const Div
   std::size_t index = 0;
   std::int64_t too_large = 0;
   bool open = false;
+  bool by_torchrec = false;
   std::int64_t not_copied = 0;
   const std::vector<EmbeddingTable> tables = tables_of(r);
   for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -160,9 +162,10 @@ std::vector<std::string> table_division_problems(const Recommender& r, const Div
     const Bytes row = row_bytes(r, t.width) + (d.trains ? row_state(r, t.width) : Bytes(0));
     const double bytes = t.rows * row.value();
     all += bytes;
-    const bool copied =
-        t.sharding == TableSharding::data ||
-        (t.sharding == TableSharding::automatic && d.table_sharding == TableSharding::data);
+    const TableSharding sharding =
+        t.sharding == TableSharding::automatic ? d.table_sharding : t.sharding;
+    by_torchrec |= sharding == TableSharding::torchrec;
+    const bool copied = sharding == TableSharding::data;
     if (copied && (t.memory != TableMemory::device || r.tower_modules)) ++not_copied;
     switch (t.memory) {
       case TableMemory::device:
@@ -206,6 +209,12 @@ std::vector<std::string> table_division_problems(const Recommender& r, const Div
     too_much(all, d.memory + d.host_memory + d.storage, "the tables and their optimizer's states",
              "memory, memory of their hosts and disks");
     if (out.size() == said) say_without_room(r, d, out);
+  }
+  if (by_torchrec && d.towers > 1) {
+    out.push_back(fmt::format(
+        "table_sharding torchrec: TorchRec's planner knows no towers, of which there are {}; write "
+        "towers 1 or table_sharding automatic",
+        d.towers));
   }
   if (not_copied > 0) {
     out.push_back(

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "document/results.h"
-#include "model/recommendation/torchrec_costs.h"
+#include "model/recommendation/torchrec_planner.h"
 #include "outcome/enum_names.h"
 #include "outcome/printable.h"
 #include "report/drawing/figures.h"
@@ -17,42 +16,6 @@
 
 namespace orrery {
 namespace {
-
-TorchRecSharding torchrec_sharding(TableSharding sharding) {
-  using enum TorchRecSharding;
-  static constexpr std::array kShardings = {table_wise, table_wise,     column_wise,
-                                            row_wise,   table_row_wise, data_parallel};
-  static_assert(kShardings.size() == enumerators<TableSharding>());
-  return kShardings[static_cast<std::size_t>(sharding)];
-}
-
-// Disks are read through a cache as memory of the host is.
-TorchRecKernel torchrec_kernel(TableMemory memory) {
-  if (memory == TableMemory::host) return TorchRecKernel::fused_uvm;
-  const bool cached = memory == TableMemory::cached || memory == TableMemory::storage;
-  return cached ? TorchRecKernel::fused_uvm_caching : TorchRecKernel::fused;
-}
-
-double torchrec_milliseconds(const Recommender& r, const EmbeddingTable& table,
-                             const PlacedTable& placed, const Division& d, std::int64_t node) {
-  const bool rows =
-      placed.sharding == TableSharding::row || placed.sharding == TableSharding::table_row;
-  const bool replicated = placed.sharding == TableSharding::data;
-  const auto pieces = static_cast<double>(placed.shards);
-  return torchrec_perf(
-             {.sharding = torchrec_sharding(placed.sharding),
-              .kernel = replicated ? TorchRecKernel::dense : torchrec_kernel(placed.memory),
-              .batch = static_cast<double>(d.micro_batch),
-              .pooling = table.pooling,
-              .rows = rows ? table.rows / pieces : table.rows,
-              .columns = rows ? table.width : table.width / pieces,
-              .element_bytes = element_size(r.embedding_dtype).value(),
-              .exchanged_bytes = element_size(r.embedding_dtype).value(),
-              .caching_ratio = r.cache_share,
-              .ranks = static_cast<double>(d.ep),
-              .ranks_of_node = static_cast<double>(std::min(d.ep, node))})
-      .total();
-}
 
 std::string range_of(const ReportedTables& t) {
   return t.first == t.last ? std::to_string(t.first) : fmt::format("{}-{}", t.first, t.last);
@@ -89,8 +52,12 @@ ReportedPlacement reported_placement(const Recommender& r, const Division& d, st
         continue;
       }
     }
-    out.tables.push_back({index, index, t, placed, t.rows * row_bytes(r, t.width),
-                          torchrec_milliseconds(r, t, placed, d, node)});
+    EmbeddingTable on_its_memory = t;
+    on_its_memory.memory = placed.memory;
+    out.tables.push_back(
+        {index, index, t, placed, t.rows * row_bytes(r, t.width),
+         torchrec_perf(r, d, on_its_memory, {placed.sharding, placed.shards}, std::min(d.ep, node))
+             .total()});
   }
   return out;
 }
