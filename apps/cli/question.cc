@@ -42,7 +42,7 @@ struct TokenCount {
 
 // "8192", "8k", "4M", "8Ki": where tokens are counted, k is 1024 and M is 1024 k, as in the names
 // of models and of their context lengths.
-Result<TokenCount> token_count(std::string text, std::string_view option) {
+Result<TokenCount> token_count(std::string text, const char* option, const char* hint) {
   constexpr std::int64_t kMost = 1'000'000'000;
   if (text.ends_with("ki") || text.ends_with("Ki") || text.ends_with("Mi")) text.pop_back();
   std::int64_t scale = 1;
@@ -51,10 +51,7 @@ Result<TokenCount> token_count(std::string text, std::string_view option) {
   const auto number = parsed_number<std::int64_t>(
       std::string_view(text).substr(0, text.size() - (scale > 1 ? 1 : 0)));
   if (!number || *number < 1 || *number > kMost / scale) {
-    return bad_input("'" + text + "' is not a whole number from 1 to 1000000000",
-                     std::string(option),
-                     option == "--seq" ? "write 8192 or 8k"
-                                       : "write 2048 sequences, or their tokens with k or M: 4M");
+    return bad_input("'" + text + "' is not a whole number from 1 to 1000000000", option, hint);
   }
   return TokenCount{*number * scale, scale > 1};
 }
@@ -62,7 +59,9 @@ Result<TokenCount> token_count(std::string text, std::string_view option) {
 // The sequences of a step. A number with a prefix counts tokens, as papers state a batch.
 Result<std::int64_t> sequences_of(const std::string& text, const Training& training,
                                   const Model& model) {
-  ORRERY_TRY(const TokenCount count, token_count(text, "--global-batch"));
+  ORRERY_TRY(const TokenCount count, token_count(text, "--global-batch",
+                                                 "write sequences, such as 2048, or their tokens, "
+                                                 "such as 512k or 4M"));
   if (!count.has_prefix) return count.value;
   const std::int64_t length =
       training.sequence_length != 0 ? training.sequence_length : usual_sequence_length(model);
@@ -100,10 +99,9 @@ Result<Model> sized(const Model& model, const Question& q) {
 }  // namespace
 
 void add_question(CLI::App* app, Question& q) {
-  app->add_option(
-         "model", q.model,
-         "a catalog name, a Hugging Face config.json, a model or specification in YAML, or - "
-         "for standard input")
+  app->add_option("model", q.model,
+                  "a catalog name, a Hugging Face config.json, a model or specification in YAML or "
+                  "JSON, or - for standard input")
       ->required();
   app->add_option("--on", q.cluster,
                   "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
@@ -163,7 +161,8 @@ Result<Spec> ask(const Question& q, const Catalog& catalog) {
   }
   Training& training = spec.scenario.training;
   if (!q.sequence_length.empty()) {
-    ORRERY_TRY(const TokenCount length, token_count(q.sequence_length, "--seq"));
+    ORRERY_TRY(const TokenCount length,
+               token_count(q.sequence_length, "--seq", "write 8192 or 8k"));
     training.sequence_length = length.value;
   }
   if (!q.global_batch.empty()) {

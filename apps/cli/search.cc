@@ -8,6 +8,8 @@
 #include "document/value_list.h"
 #include "estimate/step_timeline.h"
 #include "forecast/run_search.h"
+#include "outcome/enum_names.h"
+#include "outcome/nearest_name.h"
 #include "parallel/parallel_for.h"
 #include "plan_files.h"
 #include "progress.h"
@@ -69,11 +71,11 @@ Result<int> search_for_run(const SearchCommandOptions& options, const Common& co
                            const auto& timed) {
   const int usual_top = options.gpus.size() > 1 ? 1 : 3;
   RunSearchQuestion question;
-  auto objective = parse_enum<RunObjective>(options.objective);
+  const auto objective = parse_enum<RunObjective>(options.objective);
   if (!objective) {
-    Error error = objective.error();
-    if (error.hint.starts_with("known: ")) error.hint.insert(7, "step-time, ");
-    return fail(at("--objective", std::move(error)));
+    std::vector<std::string> known = {"step-time"};
+    for (const auto& run : names_of(RunObjective{})) known.emplace_back(run.name);
+    return bad_input(objective.error().message, "--objective", name_hint(options.objective, known));
   }
   question.objective = *objective;
   ORRERY_TRY(question.run, run_question(options.run, spec.forecast));

@@ -37,15 +37,15 @@ Result<Document> find_model(const std::string& name, const Catalog& catalog) {
   std::vector<std::string> names;
   for (const char* kind : kModelKinds)
     std::ranges::move(catalog.names(kind), std::back_inserter(names));
-  error.hint = name_hint(name, names);
-  if (error.hint.starts_with("known:")) {
-    error.hint = "orrery catalog models, generation and recommendation list them";
-  }
+  const auto near = nearest_name(name, names);
+  error.hint = near ? "did you mean '" + *near + "'?"
+                    : "see orrery catalog models, orrery catalog generation or orrery catalog "
+                      "recommendation";
   std::error_code none;
   if (std::filesystem::is_directory(name, none)) {
     error.hint = "the folder of that name has no config.json";
   } else if (std::filesystem::exists(name, none)) {
-    error.hint = "the name of a file that describes a model ends in .yaml or .json";
+    error.hint = "the name of a file that describes a model ends in .yaml, .yml or .json";
   }
   return fail(std::move(error));
 }

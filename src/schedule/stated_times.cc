@@ -77,8 +77,11 @@ class Collector {
       if (quantity.dimension == Dimension::plain) {
         return bad_input("'" + std::string(text) + "' is not a number");
       }
-      ORRERY_TRY(const Seconds seconds, parse_seconds(text));
-      value = seconds.value();
+      const auto seconds = parse_seconds(text);
+      if (!seconds) {
+        return bad_input(seconds.error().message, "", R"(write a time such as "18.5 ms")");
+      }
+      value = seconds->value();
     }
     const bool too_low = quantity.bound == Bound::positive ? !(value > 0) : !(value >= 0);
     if (too_low) {

@@ -100,11 +100,11 @@ std::string_view trimmed(std::string_view s) {
   return s.substr(first, s.find_last_not_of(" \t") - first + 1);
 }
 
-// Reads "<number> <unit>"; `suffix` ("/s") must follow the unit when not empty.
+// Reads "<number> <unit>"; `suffix` ("/s") must follow the unit when not empty. `examples`, with
+// their quotes, are what an error says to write.
 Result<double> parse(std::string_view text, std::span<const Unit> units, std::string_view suffix,
-                     std::string_view what, std::string_view example) {
-  const std::string hint =
-      "write " + std::string(what) + " such as \"" + std::string(example) + "\"";
+                     std::string_view what, std::string_view examples) {
+  const std::string hint = "write " + std::string(what) + " such as " + std::string(examples);
   const std::string_view s = trimmed(text);
   double number = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), number);
@@ -203,38 +203,38 @@ constexpr std::array kExactBytes = std::to_array<Unit>({{"B", 1},
 }  // namespace
 
 Result<Seconds> parse_seconds(std::string_view text) {
-  return as<Seconds>(parse(text, kSecondUnits, "", "a time", "12 us\", \"30 min\" or \"60 days"));
+  return as<Seconds>(parse(text, kSecondUnits, "", "a time", R"("12 us", "30 min" or "60 days")"));
 }
 Result<Bytes> parse_bytes(std::string_view text) {
-  return as<Bytes>(parse(text, kByteUnits, "", "a size", "80 GiB"));
+  return as<Bytes>(parse(text, kByteUnits, "", "a size", R"("80 GiB")"));
 }
 Result<BytesPerSecond> parse_bytes_per_second(std::string_view text) {
   return as<BytesPerSecond>(
-      parse(text, kByteUnits, "/s", "a bandwidth", "400 Gb/s\" or \"50 GB/s"));
+      parse(text, kByteUnits, "/s", "a bandwidth", R"("400 Gb/s" or "50 GB/s")"));
 }
 Result<FlopsPerSecond> parse_flops_per_second(std::string_view text) {
-  return as<FlopsPerSecond>(parse(text, kFlopRateUnits, "", "a FLOP rate", "989 TFLOP/s"));
+  return as<FlopsPerSecond>(parse(text, kFlopRateUnits, "", "a FLOP rate", R"("989 TFLOP/s")"));
 }
 Result<Hertz> parse_hertz(std::string_view text) {
-  return as<Hertz>(parse(text, kHertzUnits, "", "a frequency", "1.98 GHz"));
+  return as<Hertz>(parse(text, kHertzUnits, "", "a frequency", R"("1.98 GHz")"));
 }
 Result<Watts> parse_watts(std::string_view text) {
-  return as<Watts>(parse(text, kWattUnits, "", "a power", "700 W"));
+  return as<Watts>(parse(text, kWattUnits, "", "a power", R"("700 W")"));
 }
 Result<DollarsPerSecond> parse_dollars_per_second(std::string_view text) {
-  return as<DollarsPerSecond>(parse(text, kPriceUnits, "", "a price", "2.95 $/h"));
+  return as<DollarsPerSecond>(parse(text, kPriceUnits, "", "a price", R"("2.95 $/h")"));
 }
 Result<double> parse_count(std::string_view text) {
   const char prefix = text.size() > 1 ? text.back() : ' ';
   const bool thousands = prefix == 'k' || prefix == 'K';
   if (thousands || prefix == 'M') {
     const std::string_view number = text.substr(0, text.size() - 1);
-    ORRERY_TRY(const double n, parse(number, kCountUnits, "", "a count", "16384"));
+    ORRERY_TRY(const double n, parse(number, kCountUnits, "", "a count", R"("16384")"));
     return bad_input("'" + std::string(text) + "' can be read in two ways", "",
                      "write " + shortest(n * (thousands ? 1e3 : 1e6)) + " or " +
                          std::string(number) + (thousands ? "Ki" : "Mi"));
   }
-  return parse(text, kCountUnits, "", "a count", "16384\" or \"16Ki");
+  return parse(text, kCountUnits, "", "a count", R"("16384" or "16Ki")");
 }
 
 std::string to_text(Seconds s) {
