@@ -146,6 +146,10 @@ Result<Catalog> open_catalog(const Common& common) {
   return Catalog::built_in();
 }
 
+std::string file_line(std::string_view kind, std::string_view path, std::string_view remark) {
+  return fmt::format("{:<10}{}{}", kind, path, remark);
+}
+
 Result<std::string> write_all(std::initializer_list<OutputFile> files) {
   std::vector<std::pair<const OutputFile*, std::string>> texts;
   for (const OutputFile& file : files) {
@@ -160,7 +164,7 @@ Result<std::string> write_all(std::initializer_list<OutputFile> files) {
       for (std::size_t j = 0; j < i; ++j) std::remove(texts[j].first->path.c_str());
       return fail(std::move(written.error()));
     }
-    lines += fmt::format("{}{}{}{}\n", i == 0 ? "\n" : "", file->kind, file->path, file->remark);
+    lines += (i == 0 ? "\n" : "") + file_line(file->kind, file->path, file->remark) + "\n";
   }
   return lines;
 }

@@ -91,11 +91,13 @@ TextStyle text_style();
 Result<Catalog> open_catalog(const Common& common);
 // A file that is written beside an answer; no path: it was not asked for.
 struct OutputFile {
-  const char* kind;  // before its path in the answer: "report    "
+  const char* kind;  // before its path in the answer: "report"
   std::string path;
   std::function<Result<std::string>()> text;
   const char* remark = "";  // behind its path
 };
+// "report    plan.html (remark)", without an end of the line: how an answer names a file.
+std::string file_line(std::string_view kind, std::string_view path, std::string_view remark = "");
 // Gives a line about each file, below a blank one. All texts exist before the first file does; a
 // failure leaves none.
 Result<std::string> write_all(std::initializer_list<OutputFile> files);

@@ -134,8 +134,8 @@ Result<int> compare_all(const CompareOptions& options, const Common& common) {
   progress.reset();
   const bool prints_cells = options.csv == "-";
   ORRERY_TRY(const std::string files,
-             write_all({{"report    ", options.html, [&] { return plan_comparison_html(out); }},
-                        {"cells     ", prints_cells ? "" : options.csv,
+             write_all({{"report", options.html, [&] { return plan_comparison_html(out); }},
+                        {"cells", prints_cells ? "" : options.csv,
                          [&] { return plan_comparison_csv(out); }}}));
   return answered(common.json    ? to_json(plan_comparison_json(out))
                   : prints_cells ? plan_comparison_csv(out)

@@ -109,8 +109,9 @@ Result<std::string> write_step_chakra(StepChakra step, const std::string& folder
     }
   }
   ORRERY_RETURN_IF_ERROR(write_communicators(communicator_file(folder, kPrefix), text));
-  return "chakra    " + folder + " (" + std::to_string(files) + (files == 1 ? " rank" : " ranks") +
-         ": step.RANK.et" + (groups.empty() ? "" : ", groups: step.groups.json") + ")";
+  return file_line("chakra", folder,
+                   fmt::format(" ({} {}: step.RANK.et{})", files, files == 1 ? "rank" : "ranks",
+                               groups.empty() ? "" : ", groups: step.groups.json"));
 }
 
 // The files that are asked for; gives a line about each. All of them show the one predicted step.
@@ -139,7 +140,7 @@ Result<std::string> write_files(const EstimateOptions& options, const Common& co
   if (!options.graph.empty()) {
     ORRERY_TRY(const std::string line,
                write_graph(options.graph, step_graph_file(std::move(*expanded))));
-    add("graph     " + line);
+    add(file_line("graph", line));
   }
   return out;
 }

@@ -124,7 +124,7 @@ auto with_progress(const Common& common, const char* words, const Work& work) {
 template <class Html, class Json, class Text>
 Result<int> answer(const ForecastOptions& options, const Common& common, const Html& html,
                    const Json& json, const Text& text) {
-  ORRERY_TRY(const std::string files, write_all({{"report    ", options.question.html, html}}));
+  ORRERY_TRY(const std::string files, write_all({{"report", options.question.html, html}}));
   return print(common.json ? to_json(json()) : text(text_style()) + files);
 }
 

@@ -44,8 +44,8 @@ Result<std::string> write_report_files(const Question& question, const Predicted
     const Subject subject = subject_of(step.priced->scenario);
     return chrome_json(timeline_spans(drawn), subject.model + " on " + subject.cluster);
   };
-  return write_all({{"report    ", question.html, [&] { return step_html(step, estimate, found); }},
-                    {"timeline  ", question.timeline, timeline, " (open it in ui.perfetto.dev)"}});
+  return write_all({{"report", question.html, [&] { return step_html(step, estimate, found); }},
+                    {"timeline", question.timeline, timeline, " (open it in ui.perfetto.dev)"}});
 }
 
 }  // namespace orrery::cli

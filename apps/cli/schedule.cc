@@ -121,13 +121,13 @@ Result<std::string> write_files(const ScheduleCommandOptions& options, const Ans
   const MeasuredSchedule& s = answer.schedule;
   std::string title = s.name + ", " + shape_sentence(s.pipeline.shape);
   if (!s.unit.seconds) title += ", a unit is drawn as " + time_text(s.unit.one.seconds(), {});
+  const bool draws = !options.png.empty() || !options.svg.empty();
+  const std::string picture = draws ? picture_of(answer) : "";
   return write_all(
-      {{"png  ", options.png,
-        [&] {
-          return png_of_svg(picture_of(answer), static_cast<int>(kPictureWidth) * kPngScale);
-        }},
-       {"svg  ", options.svg, [&] { return picture_of(answer); }},
-       {"timeline  ", options.perfetto, [&] { return chrome_json(timeline_spans(s), title); },
+      {{"png", options.png,
+        [&] { return png_of_svg(picture, static_cast<int>(kPictureWidth) * kPngScale); }},
+       {"svg", options.svg, [&] { return picture; }},
+       {"timeline", options.perfetto, [&] { return chrome_json(timeline_spans(s), title); },
         " (open it in ui.perfetto.dev)"}});
 }
 

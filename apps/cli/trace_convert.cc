@@ -216,8 +216,7 @@ Result<Written> write_run(const ConvertOptions& o, ChakraRun& run, std::int64_t 
   }
   ORRERY_RETURN_IF_ERROR(write_groups(o, groups.communicators, text, out));
   if (!groups.undefined.empty()) {
-    out.remarks.push_back("Groups that no file defines are taken for all ranks: '" +
-                          joined(groups.undefined, "', '") + "'");
+    out.remarks.push_back(undefined_groups_sentence(groups.undefined));
   }
   if (out.without_size > 0) {
     out.remarks.push_back(counted(out.without_size, "collective") +

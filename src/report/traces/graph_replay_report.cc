@@ -5,6 +5,7 @@
 
 #include "report/drawing/table.h"
 #include "report/traces/recorded_style.h"
+#include "report/traces/recording_remarks.h"
 #include "report/traces/trace_reports.h"
 
 namespace orrery {
@@ -33,8 +34,7 @@ std::string remarks(const ChakraGraph& graph, const TextStyle& style) {
         " operations of devices take no time: none is recorded.");
   }
   if (!graph.undefined.empty()) {
-    say("Groups that no file defines are taken for all ranks: '" +
-        joined(graph.undefined, "', '") + "'.");
+    say(undefined_groups_sentence(graph.undefined) + ".");
   }
   return out;
 }

@@ -75,4 +75,8 @@ std::vector<std::string> recording_remarks(std::span<const RecordedTrace> ranks)
   return out;
 }
 
+std::string undefined_groups_sentence(std::span<const std::string> groups) {
+  return "Groups that no file defines are taken for all ranks: '" + joined(groups, "', '") + "'";
+}
+
 }  // namespace orrery

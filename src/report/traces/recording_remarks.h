@@ -13,4 +13,7 @@ namespace orrery {
 // A sentence each; none of files without fault.
 std::vector<std::string> recording_remarks(std::span<const RecordedTrace> ranks);
 
+// "Groups that no file defines are taken for all ranks: '1', '2'", without a full stop.
+std::string undefined_groups_sentence(std::span<const std::string> groups);
+
 }  // namespace orrery
