@@ -31,6 +31,15 @@ std::int64_t usual_sequence_length(const Model& model) {
   return model.published.sequence_length > 0 ? model.published.sequence_length : kWithoutAny;
 }
 
+std::string assumed_batch(const Model& model, const Plan& plan, std::int64_t sequences,
+                          std::string_view otherwise) {
+  const std::int64_t tokens = model.published.global_batch_tokens;
+  std::string why(otherwise);
+  if (tokens > 0) why = "the model's own " + n(tokens) + " tokens, in whole microbatches";
+  if (!plan.site_microbatches.empty()) why = "what site_microbatches make";
+  return "global batch " + n(sequences) + " sequences: " + why;
+}
+
 CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Training training,
                              Plan plan) {
   CompletedPlan out;
@@ -62,10 +71,7 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
         tokens > 0 && training.sequence_length > 0 ? tokens / training.sequence_length : 0;
     batch = plan.site_microbatches.empty() ? std::max(step, batch / step * step) : step;
     training.global_batch = batch;
-    std::string why = "one microbatch a replica";
-    if (tokens > 0) why = "the model's own " + n(tokens) + " tokens, in whole microbatches";
-    if (!plan.site_microbatches.empty()) why = "what site_microbatches make";
-    assume("global batch " + n(batch) + " sequences: " + why);
+    assume(assumed_batch(model, plan, batch, "one microbatch a replica"));
   }
   if (model.tables > 0) {
     // A replica works on its samples at once, and all ranks share the tables, unless stated.

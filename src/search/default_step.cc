@@ -65,10 +65,8 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, Kep
       "plans that vary tp, pp, ep and recomputation",
       plan_settings(fitting->plan()), step ? "does not fit" : "cannot run", split->considered)};
   if (asked.training.global_batch == 0) {
-    said.push_back(fmt::format("global batch {} sequences: {}", fitting->training().global_batch,
-                               asked.model.published.global_batch_tokens > 0
-                                   ? "the model's own tokens, in whole microbatches"
-                                   : "one for each GPU, as data parallelism alone would take"));
+    said.push_back(assumed_batch(asked.model, asked.plan, fitting->training().global_batch,
+                                 "one for each GPU, as data parallelism alone would take"));
   }
   fitting->defaults.insert(fitting->defaults.begin(), said.begin(), said.end());
   return fitting;
