@@ -226,6 +226,10 @@ const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
 }
 
 BlockSetting CostCache::setting(const Plan& plan) {
+  return setting(plan, documents_ ? rows(plan) : RowDivision{});
+}
+
+BlockSetting CostCache::setting(const Plan& plan, const RowDivision& rows) {
   BlockSetting out{binding(model_, training_, plan),
                    model_.width,
                    plan,
@@ -233,7 +237,7 @@ BlockSetting CostCache::setting(const Plan& plan) {
                    layout(plan),
                    context_,
                    documents(plan),
-                   documents_ ? rows(plan) : RowDivision{}};
+                   rows};
   if (plan.halves != Halves::none) {
     out.expert_imbalance_of_half = balance_of_experts(model_, training_, plan, 0.5).busiest;
   }
@@ -286,9 +290,10 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.ep_node);
   append(key, groups.etp);
   append(key, groups.tower);
-  if (model_.tables > 0) append(key, groups.expert_shard);  // average replicated tables
+  // These ranks average the gradients of replicated tables.
+  if (model_.tables > 0) append(key, groups.expert_shard);
+  const RowDivision rows = documents_ ? this->rows(plan) : RowDivision{};
   if (documents_) {
-    const RowDivision rows = this->rows(plan);
     key.push_back(rows.replicas);
     key.push_back(rows.together);
   }
@@ -297,7 +302,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     if (const auto it = costs_.find(key); it != costs_.end()) return *it->second;
   }
   // Priced outside the lock; two threads may do the same work, the first result is kept.
-  const BlockSetting setting = this->setting(plan);
+  const BlockSetting setting = this->setting(plan, rows);
   auto made = std::make_unique<ModelCosts>();
   const std::optional<Model> as_held = model_.family->as_held(model_, division(plan));
   const Model& held = as_held ? *as_held : model_;

@@ -83,6 +83,7 @@ class CostCache {
  private:
   // What blocks are priced under; refers to the plan.
   BlockSetting setting(const Plan& plan);
+  BlockSetting setting(const Plan& plan, const RowDivision& rows);  // `rows`: those of the plan
 
   using Key = std::vector<std::int64_t>;
   const Model& model_;

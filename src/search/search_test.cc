@@ -479,23 +479,6 @@ TEST(Search, TheBestStepCanBeExpanded) {
   EXPECT_GT(expanded->step.graph.size(), found->winner->folded.step.graph.size());
 }
 
-// What a block costs does not depend on how many stages there are, nor on the replicas of experts.
-TEST(Search, BlocksArePricedOnceForAllNumbersOfStages) {
-  const Scenario s = scenario("mixtral-8x7b", 8, "h100-sxm:64", 4096, 512);
-  const auto context = cost_context(s.cluster, Catalog::built_in(), s.software);
-  ASSERT_TRUE(context);
-  CostCache cache(s.model, s.training, *context);
-  std::vector<const ModelCosts*> priced;
-  for (const std::int64_t pp : {2, 4}) {
-    Plan plan;
-    plan.pp = pp;
-    plan.ep = 8;
-    plan = completed_plan(s.model, s.cluster, s.training, plan).plan;
-    priced.push_back(&cache.costs(plan, Recompute::none));
-  }
-  EXPECT_EQ(priced[0], priced[1]);
-}
-
 // Stated fields stay when the other axes are tried.
 TEST(Search, KeepsWhatIsStatedOnAllAxes) {
   SearchSpace space;
