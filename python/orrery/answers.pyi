@@ -314,7 +314,7 @@ class Stage(Record):
     backward_s: float
     """backward of one microbatch through all chunks"""
     busy_s: float
-    """time for which its computing stream is busy in a step"""
+    """time that its passes take in a step, with the communication that they expose; without bubbles, waiting for other stages, reductions and the optimizer"""
     end_s: float
     """when its last gradient is ready"""
     memory_bytes: Memory

@@ -30,8 +30,10 @@ struct StageReport {
   ByteCount memory_capacity = 0;
   Picoseconds forward;  // one microbatch, all chunks
   Picoseconds backward;
-  Picoseconds busy;  // computing stream, whole step
-  Picoseconds end;   // when its last gradient is ready
+  // In the whole step: its passes, with the communication that they expose; without bubbles,
+  // waiting for other stages, reductions and the optimizer.
+  Picoseconds busy;
+  Picoseconds end;  // when its last gradient is ready
 };
 
 // One number with its derivation: "--explain".

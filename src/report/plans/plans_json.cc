@@ -116,7 +116,9 @@ inline constexpr auto kResults<NumberedStage> = table<NumberedStage>(
           [](auto& s) { return s.report.forward; }),
     field("backward_s", "backward of one microbatch through all chunks",
           [](auto& s) { return s.report.backward; }),
-    field("busy_s", "time for which its computing stream is busy in a step",
+    field("busy_s",
+          "time that its passes take in a step, with the communication that they expose; "
+          "without bubbles, waiting for other stages, reductions and the optimizer",
           [](auto& s) { return s.report.busy; }),
     field("end_s", "when its last gradient is ready", [](auto& s) { return s.report.end; }),
     field("memory_bytes", "its memory by what takes it", [](auto& s) { return s.report.memory; }),
