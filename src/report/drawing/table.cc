@@ -29,13 +29,13 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
-// A cell that holds one bar, or a whole of parts that have tips. `width`: "mini" or "".
-std::string html_bar(std::span<const BarSegment> bar, std::string_view width) {
+// A cell that holds one bar, or a whole of parts that have tips.
+std::string html_bar(std::span<const BarSegment> bar, bool narrow) {
   if (bar.empty()) return "<td></td>";
   if (bar.size() == 1 && bar[0].tip.empty()) {
     return fmt::format(
-        "<td class=\"bar{}\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>", width,
-        bar[0].css_class, 100 * std::clamp(bar[0].share, 0.0, 1.0));
+        "<td class=\"{}\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>",
+        narrow ? "bar mini" : "bar", bar[0].css_class, 100 * std::clamp(bar[0].share, 0.0, 1.0));
   }
   std::string parts;
   for (const BarSegment& part : bar) {
@@ -251,14 +251,14 @@ std::string Table::html() const {
   out += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (rows_[r].empty()) continue;
-    const auto mark = marks_.find(r);
-    out += mark == marks_.end() ? "<tr>" : fmt::format("<tr class=\"{}\">", mark->second);
+    const auto look = looks_.find(r);
+    out += look == looks_.end() ? "<tr>" : fmt::format("<tr class=\"{}\">", to_text(look->second));
     for (std::size_t i = 0; i < rows_[r].size(); ++i) {
       const Column& column = columns_[i];
       const Cell& cell = rows_[r][i];
       if (!is_in(column, Form::page)) continue;
       if (column.longest_bar > 0) {
-        out += html_bar(cell.bar, column.longest_bar > 1 ? "" : " mini");
+        out += html_bar(cell.bar, column.longest_bar == 1);
         continue;
       }
       if (!cell.swatch.empty()) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <concepts>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,7 +76,8 @@ struct Cell {
   Ink ink = {};
   std::vector<BarSegment> bar = {};  // in a bar column, instead of the text
   std::string tip = {};              // on a page
-  std::string_view swatch = {};      // on a page: the colour before the text, which is a key of it
+  // On a page: name of the colour shown before the text, as in a legend.
+  std::string_view swatch = {};
 
   [[nodiscard]] Cell with_tip(std::string_view whole) &&;
 };
@@ -106,6 +108,9 @@ inline Cell bar_of(std::vector<BarSegment> segments) {
   return {.text = {}, .bar = std::move(segments)};
 }
 
+// How a row looks on a page: one that stands out, the head of a group and its parts, the sum.
+enum class RowLook { strong, group, part, total };
+
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -124,8 +129,8 @@ class Table {
   }
   // A thin line between the rows before and after.
   void add_rule() { rows_.emplace_back(); }
-  // On a page the latest row looks like that: "best", "group", "part" of a group, "total".
-  void mark(std::string_view look) { marks_[rows_.size() - 1] = look; }
+  // On a page the latest row looks like that.
+  void mark(RowLook look) { looks_[rows_.size() - 1] = look; }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::string text(const TextStyle& style) const;
@@ -144,7 +149,7 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;  // an empty row is a rule
-  std::map<std::size_t, std::string_view> marks_;
+  std::map<std::size_t, RowLook> looks_;
 };
 
 // A table below its heading; nothing of a table without rows.

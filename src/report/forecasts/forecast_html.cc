@@ -304,7 +304,7 @@ std::string interval_table(CheckpointedJob job) {
     if (!(interval > Seconds(0))) continue;
     job.interval = interval;
     table.row(to_text(interval), name, percent(exact_ettr(job)));
-    if (interval == own) table.mark("best");
+    if (interval == own) table.mark(RowLook::strong);
   }
   return table.html();
 }

@@ -38,7 +38,7 @@ Table baselines_table(const AcrossSites& a) {
     row("these together", *a.together);
   }
   row("everything jointly", a.best);
-  table.mark("best");
+  table.mark(RowLook::strong);
   return table;
 }
 
@@ -164,7 +164,7 @@ std::string across_sites_text(const AcrossSites& a, const TextStyle& style) {
                    "production: the best plan for one site, {} there, with the axes in the "
                    "order tp, cp, pp, dp and 1F1B, interleaved or not",
                    to_text(a.production_in_one_site));
-  if (a.cut_short) out += paragraph(style, std::string(kCutShort));
+  if (a.cut_short) out += paragraph(style, kCutShort);
   if (const std::string kept = best_left_alone(a); !kept.empty()) {
     out += paragraph(style, "changing only one of these gains nothing: " + kept);
   }

@@ -95,26 +95,29 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
 Table breakdown_table(const Breakdown& breakdown) {
   Table table(left("", 3), right("time", 2), right("share", 3), bars(0, 48));
   const auto whole = breakdown.total().count();
-  const auto add = [&](const std::string& name, Picoseconds time, int tenths, Category c, Ink ink) {
+  const auto add = [&](const std::string& name, Picoseconds time, int tenths, Category c,
+                       RowLook look) {
+    const Ink ink = look == RowLook::group ? kBold : Ink{};
     table.row(Cell{.text = name, .ink = ink, .swatch = to_text(c)}, cell(time.seconds(), ink),
               cell(percent_of_tenths(tenths), ink),
               bar_of({{time.count() / whole, {.colour = swatch(c).terminal}, to_text(c)}}));
-    table.mark(ink.bold ? "group" : "part");
+    table.mark(look);
   };
   for (const BreakdownSection& group : sections(breakdown)) {
     const bool alone = group.lines.size() == 1 && group.group != BreakdownGroup::communication &&
                        group.group != BreakdownGroup::computing;
     add(std::string(label(group.group)), group.time, group.tenths, group.lines.front().category,
-        kBold);
+        RowLook::group);
     if (alone) continue;
     for (const BreakdownLine& line : group.lines) {
-      add("  " + std::string(label(line.category)), line.time, line.tenths, line.category, {});
+      add("  " + std::string(label(line.category)), line.time, line.tenths, line.category,
+          RowLook::part);
     }
   }
   table.add_rule();
   table.row(bold("step"), bold(breakdown.total().seconds()), bold(whole > 0 ? "100.0 %" : "0.0 %"),
             "");
-  table.mark("total");
+  table.mark(RowLook::total);
   return table;
 }
 
@@ -158,7 +161,7 @@ Table memory_table(const Estimate& e, const MemoryReport& memory) {
   table.add_rule();
   const VerdictStyle& verdict = style_of(e.verdict);
   add("peak", memory.peak, kBold, {.colour = verdict.ink.colour}, verdict.tone);
-  table.mark("total");
+  table.mark(RowLook::total);
   if (memory.pessimistic > memory.peak) add("at worst", memory.pessimistic, kDim, {}, "soft");
   return table;
 }
@@ -233,7 +236,7 @@ Table stage_table(const Estimate& e, bool colour, std::size_t most_rows) {
               stage.forward.seconds(), stage.backward.seconds(), stage.busy.seconds(),
               percent(e.step_time.value() > 0 ? stage.busy.seconds() / e.step_time : 0),
               gibibytes(stage.memory.peak), bar_of(std::move(composition)));
-    if (is_critical) table.mark("best");
+    if (is_critical) table.mark(RowLook::strong);
   }
   return table;
 }

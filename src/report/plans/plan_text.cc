@@ -16,6 +16,28 @@ namespace {
 
 constexpr std::string_view kDot = " · ";
 
+// The settings that plan_sentence has words for.
+constexpr auto kSaid = std::to_array<std::string_view>({"tp",
+                                                        "cp",
+                                                        "context_parallel",
+                                                        "pp",
+                                                        "chunks",
+                                                        "ep",
+                                                        "etp",
+                                                        "dp",
+                                                        "towers",
+                                                        "table_sharding",
+                                                        "codec",
+                                                        "micro_batch",
+                                                        "site_micro_batch",
+                                                        "schedule",
+                                                        "zero",
+                                                        "shard_group",
+                                                        "recompute",
+                                                        "recompute_modules",
+                                                        "recompute_layers",
+                                                        "placement"});
+
 std::string recompute_words(const Plan& plan) {
   std::string out(to_text(plan.recompute));
   if (plan.recompute_layers > 0) out += fmt::format(" ({} layers)", plan.recompute_layers);
@@ -57,24 +79,18 @@ std::string plan_sentence(const Plan& plan) {
   if (plan.shard_group > 0) add(fmt::format("shard group {}", plan.shard_group));
   add("recompute " + recompute_words(plan));
   if (plan.placement != Plan{}.placement) add("placement " + placement_words(plan));
-  constexpr std::string_view kSaid =
-      " tp cp context_parallel pp chunks ep etp dp towers table_sharding codec micro_batch "
-      "site_micro_batch schedule zero shard_group recompute recompute_modules recompute_layers "
-      "placement ";
   if (const std::string others = settings_beyond(plan, kSaid); !others.empty()) add(others);
   return out;
 }
 
-std::string settings_beyond(const Plan& plan, std::string_view said) {
+std::string settings_beyond(const Plan& plan, std::span<const std::string_view> said) {
   std::string out;
   const std::string all = plan_settings(plan);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find(',', at), all.size());
     const std::string setting = all.substr(at, end - at);
-    const std::string key = setting.substr(0, setting.find('='));
-    if (said.find(" " + key + " ") == std::string_view::npos) {
-      out += (out.empty() ? "" : ",") + setting;
-    }
+    const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
+    if (std::ranges::find(said, key) == said.end()) out += (out.empty() ? "" : ",") + setting;
     at = end + 1;
   }
   return out;

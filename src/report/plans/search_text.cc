@@ -107,10 +107,11 @@ namespace {
 
 // What a plan states beyond the columns.
 std::string other_settings(const Plan& plan) {
-  return settings_beyond(plan,
-                         " tp cp pp dp ep dispatch context_parallel schedule chunks micro_batch "
-                         "site_micro_batch zero recompute recompute_modules recompute_layers "
-                         "placement ");
+  static constexpr auto kColumns = std::to_array<std::string_view>(
+      {"tp", "cp", "pp", "dp", "ep", "dispatch", "context_parallel", "schedule", "chunks",
+       "micro_batch", "site_micro_batch", "zero", "recompute", "recompute_modules",
+       "recompute_layers", "placement"});
+  return settings_beyond(plan, kColumns);
 }
 
 // A column of the best plans. Core columns are always shown; of the others those in which the plans
@@ -257,7 +258,7 @@ Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
     cells.push_back(cell(dollars(run.cost(run.wall))));
     cells.push_back(dim(first ? "" : signed_percent(slowdown(r.plans[0], e))));
     table.add_row(std::move(cells));
-    if (first) table.mark("best");
+    if (first) table.mark(RowLook::strong);
   }
   return table;
 }
