@@ -56,8 +56,8 @@ struct PredictedStep {
   [[nodiscard]] const Cluster& cluster() const { return priced->scenario.cluster; }
   [[nodiscard]] const Training& training() const { return priced->scenario.training; }
   [[nodiscard]] const Plan& plan() const { return costs.plan; }
-  // How the plan divides the model, by the prices of the step: where its tables lie follows from it.
-  // Refers to `priced`.
+  // How the plan divides the model, by the prices of the step: where its tables lie follows from
+  // it. Refers to `priced`.
   [[nodiscard]] Division division() const;
 };
 

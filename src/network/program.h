@@ -1,15 +1,16 @@
-// A collective as a program: rounds of sends between ranks, each of which carries parts of the data.
+// A collective as a program: rounds of sends between ranks, each of which carries parts of the
+// data.
 //
-// The data of an all-reduce, all-gather, reduce-scatter and broadcast are `parts` equal parts of the
-// payload; those of an all-to-all are one block for each ordered pair of ranks, block `from * ranks
-// + to`. A send takes what its sender holds when the round begins; the receiver keeps it, or adds it
-// to its own. A round begins when those it waits for have ended: without `after`, the round before
-// it. A round may be repeated, each time with parts that are `advance` further (modulo `parts`), so
-// that a ring of any size and a pipeline of any length are few rounds. Rounds stand behind those they
-// wait for.
+// The data of an all-reduce, all-gather, reduce-scatter and broadcast are `parts` equal parts of
+// the payload; those of an all-to-all are one block for each ordered pair of ranks, block `from *
+// ranks + to`. A send takes what its sender holds when the round begins; the receiver keeps it, or
+// adds it to its own. A round begins when those it waits for have ended: without `after`, the round
+// before it. A round may be repeated, each time with parts that are `advance` further (modulo
+// `parts`), so that a ring of any size and a pipeline of any length are few rounds. Rounds stand
+// behind those they wait for.
 //
-// Tests run every program on sets of contributions (tests/fixtures/network/verified_program.h): each
-// rank ends with what the collective promises, no contribution being added twice.
+// Tests run every program on sets of contributions (tests/fixtures/network/verified_program.h):
+// each rank ends with what the collective promises, no contribution being added twice.
 #pragma once
 
 #include <cstdint>

@@ -39,8 +39,8 @@ std::span<const PlanRule> plan_rules();
 enum class Axes { replicas, all };
 bool nests(const Plan& plan, Axes axes, std::int64_t size);
 
-// What a family is asked about whether a plan can run: without the rates and prices that decide where
-// tables lie (lower/model_costs.h, CostCache::division).
+// What a family is asked about whether a plan can run: without the rates and prices that decide
+// where tables lie (lower/model_costs.h, CostCache::division).
 Division division(const Cluster& cluster, const Training& training, const Plan& plan);
 
 // Every reason of every rule, in the order of the table; empty if the plan can run. Cheap (no

@@ -3,7 +3,6 @@
 // become markup.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +31,7 @@ std::string html_tile_with(std::string_view name, std::string_view value, std::s
 // A card with a title; `remark` below it may be empty. `body` is markup.
 std::string html_section(std::string_view title, std::string_view remark, std::string_view body);
 
-// The same of a table; nothing of one without rows.
+// A card with a table; empty if the table has no rows.
 std::string html_section(std::string_view title, std::string_view remark, const Table& table);
 // The section of what was filled in where nothing was said; nothing of nothing.
 std::string html_assumed(const std::vector<std::string>& sentences);

@@ -1,5 +1,5 @@
-// The graph of a network, a collective by every algorithm on it, the jobs that share it, and measured
-// collectives beside the expected ones: as text and as the JSON of `orrery network`,
+// The graph of a network, a collective by every algorithm on it, the jobs that share it, and
+// measured collectives beside the expected ones: as text and as the JSON of `orrery network`,
 // `orrery collective`, `orrery cluster` and `orrery check`.
 #pragma once
 

@@ -69,8 +69,9 @@ std::string numeric_changes_sentence(const Estimate& estimate);
 
 // The breakdown as a table: also for Markdown.
 Table breakdown_table(const Breakdown& breakdown);
-// The stage that needs most memory, and its memory by what takes it.
+// The stage that needs the most memory; none without stages.
 std::optional<std::size_t> fullest_stage(const Estimate& estimate);
+// A memory report by what takes it.
 Table memory_table(const Estimate& estimate, const MemoryReport& memory);
 
 // Neighbouring stages that differ in nothing but their number.
@@ -101,10 +102,9 @@ inline constexpr auto kResults<HealthyRun> = table<HealthyRun>(
                    [](auto& r) { return r.price ? std::optional(r.price_name) : std::nullopt; }),
     optional_field("cost_dollars", "where there is a price",
                    [](auto& r) { return r.price ? std::optional(r.cost(r.wall)) : std::nullopt; }),
-    optional_field("energy_joules", "at the design power, where it is known",
-                   [](auto& r) {
-                     return r.power ? std::optional(r.energy(r.wall)) : std::nullopt;
-                   }),
+    optional_field(
+        "energy_joules", "at the design power, where it is known",
+        [](auto& r) { return r.power ? std::optional(r.energy(r.wall)) : std::nullopt; }),
     optional_field("carbon_kg", "of CO2, where an intensity is given", [](auto& r) {
       return r.carbon ? std::optional(r.carbon_kg(r.wall)) : std::nullopt;
     }));
@@ -119,8 +119,8 @@ std::string healthy_run_tiles(const HealthyRun& run);
 // The result of a search for a terminal: the best plans, why the first one won, what nearly did.
 
 // Counts, best plans, runner-ups of each axis, near misses, Pareto front. `elapsed` of zero is left
-// out. If nothing fits: by how much the smallest plan is too large. `runs` are those of the plans in
-// which nothing fails, or empty.
+// out. If nothing fits: by how much the smallest plan is too large. `runs` are those of the plans
+// in which nothing fails, or empty.
 std::string search_text(const SearchResult& result, const Subject& subject, Seconds elapsed,
                         const TextStyle& style, std::span<const HealthyRun> runs = {});
 
@@ -128,8 +128,8 @@ std::string search_text(const SearchResult& result, const Subject& subject, Seco
 std::string counts_text(const SearchResult& result, Seconds elapsed, const TextStyle& style);
 std::string pareto_text(const SearchResult& result, const TextStyle& style);
 
-// The best plans as a table; what does not differ between them is left out, and plans that differ in
-// chunks alone and take the same time share a row, which counts them. Also for Markdown.
+// The best plans as a table; what does not differ between them is left out, and plans that differ
+// in chunks alone and take the same time share a row, which counts them. Also for Markdown.
 Table plans_table(const SearchResult& result, std::span<const HealthyRun> runs = {});
 // For each axis, the best plan with another value; and plans that do not fit in memory.
 Table runners_up_table(const SearchResult& result);

@@ -17,8 +17,8 @@ namespace orrery {
 
 // Whether a device was another process's for some of the time.
 bool shares_device(const RunAnalysis& analysis);
-// Where the time of each of the ranks went, of `most` at most: in each step, or in all steps
-// together where there are more than that of them.
+// Where the time of the first `most` ranks went: a row for each step, or one for all steps of a
+// rank if there would be more than `most` rows.
 Table breakdown_table(const RunAnalysis& analysis, std::size_t most);
 Table communication_table(const CommunicationTable& communication, std::size_t rows);
 Table waiting_table(const CommunicationTable& communication, std::size_t rows);

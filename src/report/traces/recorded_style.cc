@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace orrery {
 
 std::array<RecordedPart, kRecordedParts> parts_of(const TemporalBreakdown& b) {
