@@ -15,7 +15,6 @@
 #include "estimate/spec.h"
 #include "lower/random_plan.h"
 #include "outcome/sanitizers.h"
-#include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
 #include "search/candidate.h"
 #include "search/exhaustive.h"
