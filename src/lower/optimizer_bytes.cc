@@ -4,9 +4,8 @@
 
 namespace orrery {
 
-double optimizer_bytes(const Training& training, const SoftwareProfile& software,
-                       double gradient_bytes) {
-  const double g = gradient_bytes;
+Bytes optimizer_bytes(const Training& training, const SoftwareProfile& software, Bytes gradient) {
+  const double g = gradient.value();
   const bool fused = software.optimizer == Kernels::fused;
   // The copy of the new weight; 32-bit weights are their own masters.
   const double copy = tensor_element_size(training.precision) > Bytes(2) ? 0 : fused ? 2 : 6;
@@ -16,7 +15,7 @@ double optimizer_bytes(const Training& training, const SoftwareProfile& software
   const double step = fused || narrow                          ? g + 2 * states + copy
                       : training.optimizer == Optimizer::adamw ? 68 + copy + 2 * g
                                                                : 20 + copy + g;
-  return step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0);
+  return Bytes(step + (software.clips_gradients ? 3 * g : 0) + (software.scales_loss ? 2 * g : 0));
 }
 
 }  // namespace orrery

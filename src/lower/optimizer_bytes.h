@@ -9,11 +9,11 @@
 
 #include "plan/plan.h"
 #include "plan/software.h"
+#include "units/quantity.h"
 
 namespace orrery {
 
-// Gradients of so many bytes.
-double optimizer_bytes(const Training& training, const SoftwareProfile& software,
-                       double gradient_bytes);
+// `gradient`: the size of one element of the gradients.
+Bytes optimizer_bytes(const Training& training, const SoftwareProfile& software, Bytes gradient);
 
 }  // namespace orrery

@@ -173,7 +173,8 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
                                       out.schedule->vocabulary_barriers, out.boundary, tokens);
   }
 
-  out.optimizer_bytes = optimizer_bytes(training, costs.software, out.gradient_bytes);
+  out.optimizer_bytes =
+      optimizer_bytes(training, costs.software, Bytes(out.gradient_bytes)).value();
   if (trains_copies_apart(plan) || plan.gradient_shard > 0 || plan.weight_shard > 0) {
     out.outer = price(out.outer_parts(), groups, costs);
   }

@@ -1,18 +1,21 @@
 // What decides where embedding tables lie (model/recommendation/table_placement.h): rates, by which
-// the planner divides them, and the time of a step, by which it chooses among the placements that it has
-// made in different ways. Both are prices of the step's own cost model.
+// the planner divides them, and the time of a step, by which it chooses among the placements that
+// it has made in different ways. Both are prices of the step's own cost model.
 //
 // The rate of an exchange is that of what is added to one as large as that of all tables,
 //
 //   rate = B / (t(2 B) - t(B))
 //
 // t: the collective (cost/collective/collective.h), of partial sums the mean of reduce-scatter and
-// all-gather; B: what a rank sends if all vectors go this way, for dense gradients as in an all-to-all.
-// It is infinite where a group is one rank. Memory has the rate of kernels that it bounds.
+// all-gather; B: what a rank sends if all vectors go this way, for dense gradients as in an
+// all-to-all. It is infinite where a group is one rank. Memory has the rate of kernels that it
+// bounds.
 //
 // The time of a step is that of forward and backward of its blocks without recomputation, of the
-// all-reduces of their dense gradients, each of which begins when the backward of its layer and the one
-// before have ended, and of the optimizer as without ZeRO.
+// all-reduces of their dense gradients, each of which begins when the backward of its layer and the
+// all-reduce before have ended, and of the optimizer, which also sets the gradients to zero
+// (StepCosts::optimizer_parts). All of this is as without ZeRO, so that tables lie alike under all
+// of its stages, and nothing is slowed by the all-reduces beside it.
 #include <algorithm>
 
 #include "lower/model_costs.h"
@@ -58,19 +61,20 @@ Division CostCache::division(const Plan& plan) {
     Picoseconds computed = head.forward.time + head.backward.time;
     for (const std::uint16_t block : held.layers) computed += blocks[block].forward.time;
     if (!trains) return computed.seconds();
-    const double gradient = element_size(training_.gradients).value();
+    const Bytes gradient = element_size(training_.gradients);
     Seconds reduced;
     double dense = 0;
     for (std::size_t i = held.layers.size(); i-- > 0;) {
       const BlockCost& block = blocks[held.layers[i]];
       computed += block.backward.time;
       reduced = std::max(reduced, computed.seconds()) +
-                context_.communicate(CollectiveKind::all_reduce,
-                                     Bytes(gradient * block.trained.dense), setting.layout.world);
+                context_.communicate(CollectiveKind::all_reduce, gradient * block.trained.dense,
+                                     setting.layout.world);
       dense += block.trained.dense;
     }
-    const double moved = optimizer_bytes(training_, context_.software, gradient) + gradient;
-    return reduced + price(memory_bound(Bytes(moved * dense)), context_);
+    // The update, which also sets the gradient to zero, as StepCosts::optimizer_parts does.
+    const Bytes moved = optimizer_bytes(training_, context_.software, gradient) + gradient;
+    return reduced + price(memory_bound(moved * dense), context_);
   };
   return out;
 }
