@@ -120,16 +120,39 @@ TEST(RecommendationSteps, TheStepIsThatOfItsExpandedGraph) {
   }
 }
 
-// No division of one kind for all tables is faster than what the planner chooses, but for what it does
-// not see of a step: reductions of other layers' gradients, beside which the host is late or early.
-TEST(RecommendationSteps, NoSingleKindOfDivisionIsFaster) {
-  struct Asked {
-    const char* model;
-    const char* cluster;
-    std::int64_t batch;
-    const char* software;
-    NumberFormat precision;
+struct Asked {
+  const char* model;
+  const char* cluster;
+  std::int64_t batch;
+  const char* software;
+  NumberFormat precision;
+};
+
+// The time of a step as planned, over that with the fastest division of one kind for all tables.
+double over_one_kind(const Asked& asked) {
+  const auto model = load_model(asked.model, Catalog::built_in());
+  const auto time = [&](TableSharding sharding) {
+    Plan plan;
+    plan.table_sharding = sharding;
+    const auto step =
+        step_of(*model, asked.cluster, asked.batch, asked.software, asked.precision, plan);
+    return step && estimate(*step).verdict != Verdict::does_not_fit
+               ? step->folded.time.seconds().value()
+               : HUGE_VAL;
   };
+  double least = HUGE_VAL;
+  for (const TableSharding kind : {TableSharding::table, TableSharding::column, TableSharding::row,
+                                   TableSharding::table_row, TableSharding::data}) {
+    least = std::min(least, time(kind));
+  }
+  const double planned = time(TableSharding::automatic);
+  EXPECT_LT(planned, HUGE_VAL);
+  return planned / least;
+}
+
+// No division of one kind for all tables is faster than what the planner chooses, but for what it
+// does not see of a step: what computing loses beside the reductions of other layers' gradients.
+TEST(RecommendationSteps, NoSingleKindOfDivisionIsFaster) {
   for (const Asked& asked :
        {Asked{"dlrm-dcnv2-mlperf", "b200-sxm:16", 55296, "hugectr", NumberFormat::fp16},
         Asked{"dlrm-dcnv2-mlperf", "h100-sxm:64", 135168, "hugectr", NumberFormat::fp16},
@@ -140,30 +163,28 @@ TEST(RecommendationSteps, NoSingleKindOfDivisionIsFaster) {
         Asked{"dlrm-mlperf-v1", "a100-40gb-sxm:8", 2048, "torchrec", NumberFormat::tf32},
         Asked{"dlrm-mlperf-v1", "a100-40gb-sxm:8", 65536, "torchrec", NumberFormat::tf32},
         Asked{"dlrm-a", "a100-80gb-sxm:128", 65536, "torchrec", NumberFormat::bf16}}) {
-    SCOPED_TRACE(std::string(asked.model) + " on " + asked.cluster);
-    const auto model = load_model(asked.model, Catalog::built_in());
-    const auto time = [&](TableSharding sharding) {
-      Plan plan;
-      plan.table_sharding = sharding;
-      const auto step =
-          step_of(*model, asked.cluster, asked.batch, asked.software, asked.precision, plan);
-      return step && estimate(*step).verdict != Verdict::does_not_fit
-                 ? step->folded.time.seconds().value()
-                 : HUGE_VAL;
-    };
-    const double planned = time(TableSharding::automatic);
-    EXPECT_LT(planned, HUGE_VAL);
-    for (const TableSharding kind :
-         {TableSharding::table, TableSharding::column, TableSharding::row, TableSharding::table_row,
-          TableSharding::data}) {
-      EXPECT_LE(planned, 1.001 * time(kind)) << to_text(kind);
-    }
+    EXPECT_LE(over_one_kind(asked), 1.001) << asked.model << " on " << asked.cluster;
+  }
+}
+
+// Placements are compared by steps without ZeRO, and without what computing loses beside reductions
+// of gradients: where software shards states and tables take little of the step, 1 % is lost.
+TEST(RecommendationSteps, ASingleKindOfDivisionIsHardlyFasterWithZero) {
+  constexpr const char* kMegatron = "megatron-core-0.12";
+  for (const Asked& asked :
+       {Asked{"dlrm-mlperf-v1", "tpu-v5p:16", 8192, "maxtext", NumberFormat::bf16},
+        Asked{"dlrm-mlperf-v1", "h100-sxm:64", 8192, kMegatron, NumberFormat::bf16},
+        Asked{"dlrm-mlperf-v1", "h200-sxm:64", 8192, kMegatron, NumberFormat::bf16},
+        Asked{"dlrm-mlperf-v1", "a100-80gb-sxm:16", 8192, kMegatron, NumberFormat::bf16},
+        Asked{"dlrm-mlperf-v1", "b200-sxm:32", 8192, kMegatron, NumberFormat::bf16},
+        Asked{"dlrm-dcnv2-mlperf", "h200-sxm:64", 8192, kMegatron, NumberFormat::bf16}}) {
+    EXPECT_LE(over_one_kind(asked), 1.011) << asked.model << " on " << asked.cluster;
   }
 }
 
 // Sums over all ranks of two nodes cross the network in rings that are slower than the links of the
-// ranks together: large tables are not cut by rows over both, small ones copied, which by nominal rates
-// took the least.
+// ranks together. Nominal rates would favour cutting large tables by rows over both nodes and
+// copying small ones.
 TEST(RecommendationSteps, RowsOverAllRanksOfTwoNodesAreNotChosen) {
   Recommender r = *recommender_of(*load_model("dlrm-dcnv2-mlperf", Catalog::built_in()));
   const auto time = [](const Recommender& model) {

@@ -9,9 +9,13 @@ namespace {
 
 constexpr double kSector = 32;          // bytes that memory reads at once
 constexpr double kSort = 96;            // bytes that sorting a look-up moves
-constexpr double kGradient = 4;         // bytes of an element of a dense gradient, at most
 constexpr double kMeasuredElement = 4;  // bytes of an element before, in the ratio of a codec
-constexpr double kDenseUpdate = 40;     // bytes that the dense optimizer moves for a parameter
+// What the planner counts for a parameter of a replicated table, whatever the software: an fp32
+// gradient in memory, and 40 bytes that the dense optimizer moves. Fused AdamW moves 30, and 12
+// more if gradients are clipped (lower/optimizer_bytes.h). This decides which tables a way to place
+// them replicates; the ways are compared by steps with the bytes of their own optimizer.
+constexpr double kGradient = 4;
+constexpr double kDenseUpdate = 40;
 // Pieces of one table, and of all: limits of the planner's own time.
 constexpr std::int64_t kFinest = 64;
 constexpr std::int64_t kMostPieces = 1'000'000;

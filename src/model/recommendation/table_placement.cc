@@ -65,7 +65,8 @@ class Placer {
 
  private:
   void keep_best() {
-    if (!best_) return;  // more pieces are placed than the planner may
+    // The planner's limit of pieces was reached before this way had a placement.
+    if (!best_) return;
     const bool known = std::ranges::any_of(
         kept_, [&](const TablePlacement& p) { return p.tables == best_->tables; });
     if (!known) kept_.push_back(std::move(*best_));
@@ -270,7 +271,7 @@ class Placer {
     if (t.sharding == TableSharding::torchrec) return "as TorchRec's planner chooses";
     if (c.sharding == TableSharding::table) return {};
     if (c.sharding == TableSharding::data) {
-      return "reducing its dense gradient costs less than exchanging its vectors";
+      return "the fastest of the placements that were priced";
     }
     if (costs_.larger_than_a_rank(t)) return "it is larger than the memory of a rank";
     return "whole it would keep one rank busier than the others";

@@ -1,7 +1,7 @@
 // Places the embedding tables of a recommendation model on the ranks that share them.
 //
-// Every table gets a kind of division (model/division.h, TableSharding). Tables cut by rows within a
-// node are put on nodes, whole tables and pieces of a width on ranks, the one with the most to do
+// Every table gets a kind of division (model/division.h, TableSharding). Tables cut by rows within
+// a node are put on nodes, whole tables and pieces of a width on ranks, the one with the most to do
 // first, each where there is least to do (in seconds of memory and network) among those with room.
 // Tables whose division is automatic begin whole, or replicated where
 //
@@ -10,26 +10,26 @@
 // holds, that is, where reducing and applying a dense gradient costs less than exchanging vectors.
 // Then the busiest rank's largest piece is halved along its width, down to 32 bytes, or cut by
 // rows, as long as that makes ranks more equal. This is done in several ways: from whole tables, or
-// from tables by rows of a node, each with a quarter to four times the right side above; and with all
-// automatic tables divided alike, replicated ones apart or not.
+// from tables by rows of a node, each with a quarter to four times the right side above; and with
+// all automatic tables divided alike, replicated ones apart or not.
 // Of each way the placement with the least
 //
 //   t = max over ranks (bytes read and written) / M + (bytes of the host) / H
 //       + sum over exchanges (bytes sent, both ways) / X + dense gradients
 //
 // is kept. M, H, X and R are the rates of memory, of the link to the host, of the exchange, and of
-// all-reduces of gradients of g bytes (model/division.h, ExchangeRates). t knows neither latencies nor
-// what runs beside an exchange. Of the placements that are kept, the one is taken with which a step
-// takes the least time (Division::step_time). The step is made of the same amounts (model/operator.h,
-// EmbeddingBags and VectorExchange).
+// all-reduces of gradients of g bytes (model/division.h, ExchangeRates). t knows neither latencies
+// nor what runs beside an exchange. Of the placements that are kept, the one is taken with which a
+// step takes the least time (Division::step_time). The step is made of the same amounts
+// (model/operator.h, EmbeddingBags and VectorExchange).
 //
 //   work on a rank, of S look-ups of a piece w wide; an element has e bytes in rows, a in vectors:
 //     forward   S (ceil32(w e) + 8) + bags w a
 //     update    96 S + bags w a + 2 D (ceil32(w e) + state);  D = n (1 - exp(-S / n)) rows differ
 //   exchanges, of b samples of each of G ranks, in towers (or nodes) of L:
 //     whole tables, columns   b w a G           from a rank, all to all
-//     rows                    b w a G           from every rank, reduce-scatter, whose rings use the
-//                                               links of all ranks of a node at once
+//     rows                    b w a G           from every rank, reduce-scatter, whose rings use
+//                                               the links of all ranks of a node at once
 //     rows of a node          b w a G           from its ranks, reduce-scatter within it; then
 //                             b w a G / L       all to all between the ranks of the same place
 //     whole or in columns     b w a G           from a rank, all to all within its tower; then so,
@@ -48,8 +48,9 @@
 //
 //   max over l >= 0 of  sum over tables min over kinds (t_k + l m_k) - l room
 //
-// of t_k and m_k, the mean over ranks of what a kind takes by itself: the dual of the linear program
-// in which a table may be divided in several ways at once, under the memory of all ranks together.
+// of t_k and m_k, the mean over ranks of what a kind takes by itself: the dual of the linear
+// program in which a table may be divided in several ways at once, under the memory of all ranks
+// together.
 //
 // The busiest rank is compared with the mean of the same placement: with tables divided in that way
 // no rank can have less to do than the mean. Another division may do less work in all.
