@@ -14,10 +14,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "command_documents.h"
+#include "document/new_file.h"
 #include "report/documents.h"
 
 namespace orrery::cli {
@@ -151,21 +154,21 @@ std::string file_line(std::string_view kind, std::string_view path, std::string_
 }
 
 Result<std::string> write_all(std::initializer_list<OutputFile> files) {
-  std::vector<std::pair<const OutputFile*, std::string>> texts;
+  std::string lines;
+  std::vector<NewFile> unfinished;
+  std::set<std::string_view> paths;
   for (const OutputFile& file : files) {
     if (file.path.empty()) continue;
-    ORRERY_TRY(std::string text, file.text());
-    texts.emplace_back(&file, std::move(text));
-  }
-  std::string lines;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto& [file, text] = texts[i];
-    if (auto written = write_file(file->path, text); !written) {
-      for (std::size_t j = 0; j < i; ++j) std::remove(texts[j].first->path.c_str());
-      return fail(std::move(written.error()));
+    if (!paths.insert(file.path).second) {
+      return bad_input("two files cannot have the same name", file.path, "name each differently");
     }
-    lines += (i == 0 ? "\n" : "") + file_line(file->kind, file->path, file->remark) + "\n";
+    ORRERY_TRY(const std::string text, file.text());
+    ORRERY_TRY(NewFile made, NewFile::create(file.path));
+    made.append(text);
+    unfinished.push_back(std::move(made));
+    lines += (lines.empty() ? "\n" : "") + file_line(file.kind, file.path, file.remark) + "\n";
   }
+  for (NewFile& file : unfinished) ORRERY_RETURN_IF_ERROR(file.finish());
   return lines;
 }
 

@@ -98,8 +98,8 @@ struct OutputFile {
 };
 // "report    plan.html (remark)", without an end of the line: how an answer names a file.
 std::string file_line(std::string_view kind, std::string_view path, std::string_view remark = "");
-// Gives a line about each file, below a blank one. All texts exist before the first file does; a
-// failure leaves none.
+// Gives a line about each file, below a blank one. No file is replaced before all texts are written.
+// Errors: those of the texts; io; two files of one name.
 Result<std::string> write_all(std::initializer_list<OutputFile> files);
 // Makes a folder, with those that it is in.
 Result<void> make_folder(const std::string& folder);
