@@ -86,11 +86,10 @@ TEST(HtmlReport, LoadsNothing) {
 
 TEST(HtmlReport, HasEverySection) {
   const std::string html = page();
-  for (const char* title :
-       {"Where the time goes", "Operators", "attention.core", "Memory", "Pipeline", "Stages",
-        "Best plans", "Why it won", "Step time against memory",
-        "Would have been faster, but does not fit", "Derivations", "Assumed",
-        "80.0 GiB capacity", "100.0 %"}) {
+  for (const char* title : {"Where the time goes", "Operators", "attention.core", "Memory",
+                            "Pipeline", "Stages", "Best plans", "Why it won",
+                            "Step time against memory", "Would have been faster, but does not fit",
+                            "Derivations", "Assumed", "80.0 GiB capacity", "100.0 %"}) {
     EXPECT_THAT(html, HasSubstr(title));
   }
 }
