@@ -122,7 +122,7 @@ Result<std::string> write_files(const ScheduleCommandOptions& options, const Ans
   std::string title = s.name + ", " + shape_sentence(s.pipeline.shape);
   if (!s.unit.seconds) title += ", a unit is drawn as " + time_text(s.unit.one.seconds(), {});
   const bool draws = !options.png.empty() || !options.svg.empty();
-  const std::string picture = draws ? picture_of(answer) : "";
+  std::string picture = draws ? picture_of(answer) : "";
   return write_all(
       {{"png", options.png,
         [&] { return png_of_svg(picture, static_cast<int>(kPictureWidth) * kPngScale); }},

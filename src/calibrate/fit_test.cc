@@ -106,7 +106,9 @@ TEST(Fit, IsTheSameToTheLastBitWhateverTheCachesOfTheMachine) {
   constexpr std::size_t kParameters = 24;
   std::vector<double> sines(kRows * kParameters);
   for (std::size_t i = 0; i < sines.size(); ++i) {
-    sines[i] = std::sin(1e-3 * static_cast<double>((i % kParameters + 1) * (i / kParameters)));
+    const std::size_t row = i / kParameters;
+    const std::size_t harmonic = i % kParameters + 1;
+    sines[i] = std::sin(1e-3 * static_cast<double>(harmonic * row));
   }
   const Residuals harmonics = [&](std::span<const double> p, std::span<double> r) {
     for (std::size_t i = 0; i < kRows; ++i) {

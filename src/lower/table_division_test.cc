@@ -21,7 +21,7 @@ Recommender ranker() {
   r.embedding_dim = 128;
   r.pooling = 10;
   r.bottom_mlp = {13, 512, 128};
-  r.top_mlp = {65 * 128, 512, 1};
+  r.top_mlp = {8320, 512, 1};  // 64 tables and the bottom MLP, 128 wide
   r.interaction = Interaction::concatenation;
   return r;
 }
