@@ -124,7 +124,8 @@ check-tidy: build/packages.check build/lint/build.ninja ## clang-tidy over every
 
 # A dozen sources at a time, with the flags and the precompiled headers of check-asan.
 lint: build/packages.check build/asan/build.ninja ## clang-tidy over the sources that changed
-	cmake --build --preset asan -j $(JOBS) --target orrery_headers orrery_cold_headers orrery_test_headers
+	cmake --build --preset asan -j $(JOBS) --target \
+	  orrery_headers orrery_cold_headers orrery_test_headers embedded
 	tools/tidy.sh build/asan $(JOBS)
 .PHONY: lint
 

@@ -81,6 +81,14 @@ function(orrery_folder name)
   endif()
 endfunction()
 
+# `embedded`: every source that is written by the build, for clang-tidy, which compiles nothing.
+add_custom_target(embedded)
+function(orrery_written_source target file)
+  target_sources(${target} PRIVATE ${file})
+  add_custom_target(${target}_embedded DEPENDS ${file})
+  add_dependencies(embedded ${target}_embedded)
+endfunction()
+
 # orrery_embed(NAME FOLDER FUNCTION HEADER)
 #
 # The YAML files of a folder of the repository travel inside the library of src/NAME, as what FUNCTION
@@ -96,7 +104,7 @@ function(orrery_embed name folder function header)
     DEPENDS ${embedder} ${files}
     COMMENT "Embedding ${folder}"
     VERBATIM)
-  target_sources(orrery_${name} PRIVATE ${embedded})
+  orrery_written_source(orrery_${name} ${embedded})
 endfunction()
 
 # orrery_embed_texts(NAME kName=FILE ...)
@@ -121,5 +129,5 @@ function(orrery_embed_texts name)
     DEPENDS ${embedder} ${files}
     COMMENT "Embedding texts of src/${name}"
     VERBATIM)
-  target_sources(orrery_${name} PRIVATE ${embedded})
+  orrery_written_source(orrery_${name} ${embedded})
 endfunction()
