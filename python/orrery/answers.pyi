@@ -517,7 +517,7 @@ class EstimateDocument(Record):
     interval_level: float
     """share of measured steps that lie within such intervals"""
     interval_regime: str
-    """the held-out steps whose errors the interval is made of"""
+    """what the interval is made of: the errors of sources left out, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool
     """no step like this was measured"""
     extrapolation: str
@@ -697,7 +697,7 @@ class Estimate(Record):
     interval_level: float
     """share of measured steps that lie within such intervals"""
     interval_regime: str
-    """the held-out steps whose errors the interval is made of"""
+    """what the interval is made of: the errors of sources left out, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool
     """no step like this was measured"""
     extrapolation: str

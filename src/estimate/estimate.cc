@@ -152,13 +152,14 @@ Estimate estimate(const PredictedStep& predicted) {
 
 Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
   Estimate out = estimate(step);
-  out.interval =
-      interval(errors, out.step_time, step.model(), step.cluster(), out.training, out.software);
+  const StepShares shares = shares_of(out.breakdown);
+  out.interval = interval(errors, out.step_time, shares, step.model(), step.cluster(), out.training,
+                          out.software);
   // Where sites differ: what both the errors of its accelerator and of the others allow.
   for (std::size_t site = 1; site < site_count(step.cluster()); ++site) {
     const StepTimeInterval other =
-        interval(errors, out.step_time, step.model(), at_site(step.cluster(), site), out.training,
-                 out.software);
+        interval(errors, out.step_time, shares, step.model(), at_site(step.cluster(), site),
+                 out.training, out.software);
     out.interval.low = std::min(out.interval.low, other.low);
     out.interval.high = std::max(out.interval.high, other.high);
   }

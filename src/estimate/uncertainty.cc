@@ -4,26 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <set>
 #include <tuple>
 
+#include "lower/step_category.h"
 #include "model/family.h"
-#include "outcome/invariant.h"
 #include "units/grouped.h"
 
 namespace orrery {
 namespace {
-
-const std::string kAll = "*";
-
-std::string in_words(const Regime& r) {
-  std::string out = r.architecture == kAll ? "all accelerators" : r.architecture;
-  if (r.scale != kAll)
-    out += r.scale == "one node" ? ", one node" : ", " + r.scale + " accelerators";
-  if (r.kind != kAll) out += ", " + (r.kind == kMixture ? "mixtures of experts" : r.kind);
-  if (r.precision != kAll) out += r.precision == "narrow" ? ", 8 bit or less" : ", " + r.precision;
-  return out;
-}
 
 // "no ... step was measured"
 std::string kind_in_words(const std::string& kind) {
@@ -104,45 +94,42 @@ std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoin
 
 }  // namespace
 
-Regime regime_of(const Cluster& cluster, NumberFormat precision, std::string_view kind) {
-  const std::int64_t n = cluster.accelerators;
-  const bool narrow = precision == NumberFormat::fp8 || precision == NumberFormat::mxfp8 ||
-                      precision == NumberFormat::nvfp4;
-  return {.architecture = cluster.accelerator.architecture,
-          .scale = n <= cluster.accelerators_per_node ? "one node"
-                   : n <= 64                          ? "to 64"
-                   : n <= 512                         ? "to 512"
-                                                      : "above 512",
-          .precision = narrow                                      ? "narrow"
-                       : tensor_element_size(precision) > Bytes(2) ? "32 bit"
-                                                                   : "16 bit",
-          .kind = std::string(kind)};
+StepShares shares_of(const Breakdown& step) {
+  const double whole = step.total().seconds().value();
+  if (whole <= 0) return {};
+  const auto share = [&](std::initializer_list<Category> parts) {
+    Picoseconds sum;
+    for (const Category part : parts) sum += step[part];
+    return sum.seconds().value() / whole;
+  };
+  using enum Category;
+  return {.attention = share({attention_core}),
+          .network = share({exposed_tp, exposed_cp, exposed_pp, exposed_dp, contention}),
+          .waiting = share({bubble, host})};
 }
 
-std::vector<Regime> widening(const Regime& r) {
-  std::vector<Regime> out = {r,
-                             {r.architecture, r.scale, kAll, r.kind},
-                             {r.architecture, kAll, kAll, r.kind},
-                             {kAll, kAll, kAll, r.kind},
-                             {}};
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+double deviation(const StepDeviations& d, const StepShares& shares, int sources) {
+  const double own = std::hypot(std::hypot(d.step, d.attention * shares.attention),
+                                std::hypot(d.network * shares.network, d.waiting * shares.waiting));
+  return own * std::sqrt(1 + 1 / std::max(static_cast<double>(sources), 0.5));
 }
 
-Fields<Regime> fields_of(const Regime*) {
-  return Fields<Regime>("regime")
-      .required<&Regime::architecture>("of the accelerator; \"*\": all")
-      .required<&Regime::scale>("class of the number of accelerators; \"*\": all")
-      .required<&Regime::precision>("class of precision; \"*\": all")
-      .required<&Regime::kind>("dense, mixture of experts or adapters; \"*\": all");
+int sources_like(std::span<const StepPoint> measured, const StepPoint& step) {
+  std::set<std::string_view> sources;
+  for (const StepPoint& p : measured) {
+    if (p.architecture == step.architecture && p.kind == step.kind && p.source != step.source) {
+      sources.insert(p.source);
+    }
+  }
+  return static_cast<int>(sources.size());
 }
 
-Fields<RegimeError> fields_of(const RegimeError*) {
-  return Fields<RegimeError>("errors of a regime")
-      .required<&RegimeError::regime>("of which steps")
-      .required<&RegimeError::rows>("held-out steps")
-      .required<&RegimeError::low>("quantile of log(measured / predicted)")
-      .required<&RegimeError::high>("quantile of log(measured / predicted)");
+Fields<StepDeviations> fields_of(const StepDeviations*) {
+  return Fields<StepDeviations>("deviations of step times")
+      .required<&StepDeviations::step>("of every step")
+      .required<&StepDeviations::attention>("of attention by itself")
+      .required<&StepDeviations::network>("of exposed communication by itself")
+      .required<&StepDeviations::waiting>("of bubbles and the host by themselves");
 }
 
 Fields<StepPoint> fields_of(const StepPoint*) {
@@ -157,19 +144,13 @@ Fields<StepPoint> fields_of(const StepPoint*) {
       .optional<&StepPoint::source>("who measured it");
 }
 
-Fields<BetweenSources> fields_of(const BetweenSources*) {
-  return Fields<BetweenSources>("what sources have of their own")
-      .required<&BetweenSources::sources>("left out whole")
-      .required<&BetweenSources::deviation>("of log(measured / predicted)")
-      .required<&BetweenSources::half_width>("of an interval of that alone");
-}
-
 Fields<Uncertainty> fields_of(const Uncertainty*) {
   return Fields<Uncertainty>("uncertainty of step times")
       .required<&Uncertainty::source>("where the values are from")
       .required<&Uncertainty::level>("share of steps an interval is to hold")
-      .required<&Uncertainty::regimes>("errors by regime")
-      .required<&Uncertainty::between_sources>("of sources left out whole")
+      .required<&Uncertainty::deviations>("of sources left out whole")
+      .required<&Uncertainty::low>("quantile of an error over its deviation")
+      .required<&Uncertainty::high>("quantile of an error over its deviation")
       .required<&Uncertainty::measured>("distinct measured steps");
 }
 
@@ -181,18 +162,15 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
   if (!(out.level > 0 && out.level < 1)) {
     return wrong(fmt::format("level {} is out of range", out.level), "above 0, below 1");
   }
-  bool all = false;
-  for (const RegimeError& r : out.regimes) {
-    all = all || r.regime == Regime{};
-    if (r.low > r.high) return wrong("low is above high in " + in_words(r.regime), "low first");
-    if (std::abs(r.low) > 5 || std::abs(r.high) > 5) {
-      return wrong("a quantile is out of range in " + in_words(r.regime), "-5 to 5");
+  const StepDeviations& d = out.deviations;
+  for (const double deviation : {d.step, d.attention, d.network, d.waiting}) {
+    if (!(deviation >= 0 && deviation <= 5)) {
+      return wrong(fmt::format("a deviation of {} is out of range", deviation), "0 to 5");
     }
   }
-  if (!all) return wrong("there is no regime of all steps", "one whose classes are all '*'");
-  const BetweenSources& between = out.between_sources;
-  if (!(between.half_width >= 0 && between.half_width <= 5)) {
-    return wrong("between_sources.half_width is out of range", "0 to 5");
+  if (!(out.low <= 0 && out.low >= -20 && out.high >= 0 && out.high <= 20)) {
+    return wrong(fmt::format("the quantiles {} and {} are out of range", out.low, out.high),
+                 "low from -20 to 0, high from 0 to 20");
   }
   for (const StepPoint& p : out.measured) {
     if (p.accelerators < 1 || !(p.parameters_b > 0) || p.sequence < 1) {
@@ -207,21 +185,11 @@ Result<Uncertainty> load_uncertainty(const Catalog& catalog) {
   return read_uncertainty(document);
 }
 
-const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime) {
-  for (const Regime& wider : widening(regime)) {
-    const auto found = std::ranges::find(regimes, wider, &RegimeError::regime);
-    if (found != regimes.end()) return *found;
-  }
-  ORRERY_INVARIANT(!regimes.empty());
-  return regimes.front();
-}
-
-RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime) {
-  RegimeError out = error_of(uncertainty.regimes, regime);
-  const double half = uncertainty.between_sources.half_width;
-  out.low = -std::hypot(std::min(out.low, 0.0), half);
-  out.high = std::hypot(std::max(out.high, 0.0), half);
-  return out;
+ErrorRange error_range(const Uncertainty& uncertainty, const StepShares& shares,
+                       const StepPoint& step) {
+  const double s =
+      deviation(uncertainty.deviations, shares, sources_like(uncertainty.measured, step));
+  return {std::min(uncertainty.low * s, 0.0), std::max(uncertainty.high * s, 0.0)};
 }
 
 std::string kind_of(const Model& model) {
@@ -298,24 +266,31 @@ std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& 
                      sequence_factor(sequence, end), kind, step.architecture);
 }
 
-StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
-                          const Cluster& cluster, const Training& training,
-                          std::string_view software) {
+StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
+                          const StepShares& shares, const Model& model, const Cluster& cluster,
+                          const Training& training, std::string_view software) {
   const StepPoint step = point_of(model, cluster, training, software);
-  const Regime regime = regime_of(cluster, training.precision, step.kind);
   const std::string beyond = extrapolation(uncertainty.measured, step);
+  const ErrorRange range = error_range(uncertainty, shares, step);
   StepTimeInterval out;
   out.level = uncertainty.level;
   out.extrapolates = !beyond.empty();
-  const RegimeError e = error_of(uncertainty, regime);
-  // The estimate itself stays inside: where a regime is off to one side, the other end is the
-  // estimate.
-  out.low = step_time * std::exp(std::min(e.low, 0.0));
-  out.high = step_time * std::exp(std::max(e.high, 0.0));
-  out.regime = fmt::format(
-      "{}: {:.0f} held-out steps, widened by {:.0f} % for the spread between {:.0f} sources",
-      in_words(e.regime), e.rows, 100 * std::expm1(uncertainty.between_sources.half_width),
-      uncertainty.between_sources.sources);
+  out.low = step_time * std::exp(range.low);
+  out.high = step_time * std::exp(range.high);
+  const StepDeviations& d = uncertainty.deviations;
+  const int sources = sources_like(uncertainty.measured, step);
+  out.basis = fmt::format(
+      "errors of sources left out: {:.1f} % of a step, {:.0f} % of attention ({:.0f} % of this "
+      "one), "
+      "{:.0f} % of exposed communication ({:.0f} %), {:.0f} % of waiting ({:.0f} %); {} measured "
+      "{} "
+      "steps on {}",
+      100 * d.step, 100 * d.attention, 100 * shares.attention, 100 * d.network,
+      100 * shares.network, 100 * d.waiting, 100 * shares.waiting,
+      sources == 1   ? "one source"
+      : sources == 0 ? "no source"
+                     : fmt::format("{} sources", sources),
+      kind_in_words(step.kind), step.architecture);
   if (out.extrapolates) out.distance = "extrapolates: " + beyond + "; ";
   out.distance += nearest_in_words(uncertainty.measured, step);
   return out;

@@ -1,31 +1,23 @@
-// How far an estimated step time may be off: from the errors of estimates that were held out.
+// How far an estimated step time may be off: from the errors of sources that were left out whole.
 //
-//   measured / predicted lies in [exp(low), exp(high)] for `level` of the steps of a regime
+//   measured / predicted lies in [exp(low s), exp(high s)] for `level` of the steps of a new source
 //
-// low and high are quantiles of log(measured / predicted) over measured steps that the calibration
-// had not seen. A regime is a kind of model, an architecture of accelerators, a scale and a class
-// of precision; few sources say little, so the quantiles of a regime are drawn towards
-// those of the wider one
+//   s^2 = (d^2 + sum over k of (share_k d_k)^2) (1 + 1 / max(n, 1/2))
 //
-//   q = (n q_own + k q_wider) / (n + k),   n sources, k = 4,
-//   all < kind < + architecture < + scale < + precision
+// Not every part of a step is known equally well. Products are: rates that were measured, times a
+// share that many steps agree on. Attention depends on kernels, masks and packing, exposed
+// communication on machines that are not known, waiting on both. d is the standard deviation that
+// every step has, d_k how far a part of it is off by itself, and share_k how much of the step that
+// part takes on the critical stage. An estimate is thus as sure as what it consists of.
 //
-// The kind comes first: mixtures of experts are off by other amounts than dense models wherever
-// they run, and their outliers would widen the intervals of dense models on the same accelerators.
-// (validate/regime_errors.h). The narrowest regime that has rows serves an estimate. How well this
-// holds is measured on folds that the quantiles had not seen either (docs/validation.md).
+// n is the number of other sources that measured steps of that kind of model on that architecture.
+// The error of a new source has the variance of sources about their mean, and the mean of n sources
+// has 1 / n of that; where nobody measured, as if half a source had.
 //
-// Those errors are of sources that were left out whole. Quantiles over all rows know the deviations
-// of some twenty sources, of which a few have most of the rows. Whoever asks is one more source,
-// with machines and settings of their own, and what that adds is the variance between sources
-// (random effects): how far the error of a source that was left out lies, on average, from that of
-// the same steps when only their model was left out, beyond what the spread of its rows explains,
-//
-//   t^2 = mean over S sources of (m_s^2 - v_s / n_s),   m, v mean and variance of n rows
-//
-// and every interval joins both parts as independent ones join:
-//
-//   low = -sqrt(low_own^2 + h^2),   high = sqrt(high_own^2 + h^2),   h = (Student's quantile) t
+// low and high are quantiles of log(measured / predicted) / s over left-out steps, each source
+// counting as much as any other: whoever asks is one more source. They differ because misses do.
+// validate/step_spread.h says how all six numbers are found. How well intervals hold is measured on
+// sources that neither the fit nor the interval has seen (docs/validation.md).
 //
 // An estimate says that it extrapolates if no step was measured that is like it: of its architecture
 // and kind (dense, mixture of experts, adapters), on accelerators and a sequence less than kNear
@@ -33,8 +25,7 @@
 // differs from a measured one in its plan alone does not extrapolate. kNear is two doublings: a
 // class of scale spans a factor of eight, so that a step nearer than four is of the same class or
 // the next, and attention, which grows with the square of the sequence, keeps its place among the
-// costs. Left-out steps of both kinds lie inside as often (docs/validation.md), so that the interval
-// is the same.
+// costs. The interval is made in the same way for both.
 //
 // Source, date: catalog/step/uncertainty.yaml, written by `orrery calibrate --cross-validate`. Not
 // modelled: errors that grow with the distance further on; the nearest measured step is named.
@@ -51,7 +42,7 @@
 #include "document/fields.h"
 #include "model/model.h"
 #include "plan/plan.h"
-#include "units/number_format.h"
+#include "timeline/breakdown.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -68,25 +59,26 @@ inline constexpr std::string_view kAdapters = "adapters";
 inline constexpr std::string_view kWide = "32-bit";  // whatever the model
 std::string kind_of(const Model& model);
 
-// Names of classes; "*" stands for all of them.
-struct Regime {
-  std::string architecture = "*";  // of the accelerator: "hopper"
-  std::string scale = "*";         // "one node", "to 64", "to 512", "above 512" accelerators
-  std::string precision = "*";     // of products: "32 bit", "16 bit", "narrow"
-  std::string kind = "*";          // of the model
-  auto operator<=>(const Regime&) const = default;
+// What a step spends its time on, as far as that decides how well it can be predicted: shares of its
+// time on the critical stage.
+struct StepShares {
+  double attention = 0;  // the kernels between queries and values
+  double network = 0;    // exposed communication but for the exchange of tokens, and contention
+  double waiting = 0;    // bubbles and the host
+  bool operator==(const StepShares&) const = default;
 };
-Regime regime_of(const Cluster& cluster, NumberFormat precision, std::string_view kind);
-// The regime itself, then wider and wider ones; the last is all.
-std::vector<Regime> widening(const Regime& regime);
+StepShares shares_of(const Breakdown& step);
 
-struct RegimeError {
-  Regime regime;
-  double rows = 0;
-  double low = 0;  // log(measured / predicted)
-  double high = 0;
-  bool operator==(const RegimeError&) const = default;
+// Standard deviations of log(measured / predicted): of every step, and of parts by themselves.
+struct StepDeviations {
+  double step = 0;
+  double attention = 0;
+  double network = 0;
+  double waiting = 0;
+  bool operator==(const StepDeviations&) const = default;
 };
+// s above, of a step like which so many other sources measured some.
+double deviation(const StepDeviations& deviations, const StepShares& shares, int sources);
 
 // What a step is, as far as another one can be near to it.
 struct StepPoint {
@@ -106,49 +98,45 @@ StepPoint point_of(const Model& model, const Cluster& cluster, const Training& t
 // Why a step is unlike every measured one, in words; empty if it is not.
 std::string extrapolation(std::span<const StepPoint> measured, const StepPoint& step);
 
-// What sources have of their own: log(measured / predicted) of sources left out whole, less that of
-// their models left out.
-struct BetweenSources {
-  double sources = 0;     // behind it
-  double deviation = 0;   // t above
-  double half_width = 0;  // h above, at the level of the intervals
-  bool operator==(const BetweenSources&) const = default;
-};
+// Sources but that of `step` that measured steps of its kind on its architecture.
+int sources_like(std::span<const StepPoint> measured, const StepPoint& step);
 
 // The file catalog/step/uncertainty.yaml.
 struct Uncertainty {
   std::string source;
   double level = kIntervalLevel;
-  std::vector<RegimeError> regimes;  // one of them all
-  BetweenSources between_sources;
+  StepDeviations deviations;
+  double low = 0;  // quantiles of log(measured / predicted) / s
+  double high = 0;
   std::vector<StepPoint> measured;
 };
 
-Fields<Regime> fields_of(const Regime*);
-Fields<RegimeError> fields_of(const RegimeError*);
+Fields<StepDeviations> fields_of(const StepDeviations*);
 Fields<StepPoint> fields_of(const StepPoint*);
-Fields<BetweenSources> fields_of(const BetweenSources*);
 Fields<Uncertainty> fields_of(const Uncertainty*);
 
-// Errors: those of read(); no regime of all; low above high; a negative width; a level outside (0,
-// 1).
+// Errors: those of read(); a deviation or a quantile that is out of range; a level outside (0, 1).
 Result<Uncertainty> read_uncertainty(const Document& document);
 Result<Uncertainty> load_uncertainty(const Catalog& catalog);
 
-// The entry that serves a regime. `regimes` must hold the one of all.
-const RegimeError& error_of(std::span<const RegimeError> regimes, const Regime& regime);
-// That of a step: its regime's, widened by what sources have of their own.
-RegimeError error_of(const Uncertainty& uncertainty, const Regime& regime);
+// The ends of an interval, log(measured / predicted): low <= 0 <= high, so that the estimate itself
+// stays inside.
+struct ErrorRange {
+  double low = 0;
+  double high = 0;
+};
+ErrorRange error_range(const Uncertainty& uncertainty, const StepShares& shares,
+                       const StepPoint& step);
 
 struct StepTimeInterval {
   Seconds low, high;
   double level = kIntervalLevel;
-  std::string regime;    // "hopper, to 512 accelerators, 16 bit: 120 held-out steps"
+  std::string basis;     // what the errors were, and how many sources measured such steps
   std::string distance;  // "extrapolates: ...; the nearest measured step is ..."
   bool extrapolates = false;
 };
-StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time, const Model& model,
-                          const Cluster& cluster, const Training& training,
-                          std::string_view software);
+StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
+                          const StepShares& shares, const Model& model, const Cluster& cluster,
+                          const Training& training, std::string_view software);
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lower/step_category.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
@@ -14,13 +15,9 @@ using testing::HasSubstr;
 constexpr std::string_view kFile = R"(
 source: a test
 level: 0.9
-regimes:
-  - {regime: {architecture: "*", scale: "*", precision: "*", kind: "*"}, rows: 100, low: -0.3, high: 0.4}
-  - {regime: {architecture: hopper, scale: "*", precision: "*", kind: dense}, rows: 50, low: -0.1,
-     high: 0.2}
-  - {regime: {architecture: hopper, scale: to 64, precision: "*", kind: dense}, rows: 9, low: 0.05,
-     high: 0.1}
-between_sources: {sources: 14, deviation: 0.14, half_width: 0.24}
+deviations: {step: 0.06, attention: 0.2, network: 0.3, waiting: 0.1}
+low: -1.5
+high: 2
 measured:
   - {accelerator: h100-sxm, architecture: hopper, accelerators: 8, parameters_b: 7,
      kind: dense, sequence: 8192, software: nemo-24, source: one}
@@ -45,9 +42,11 @@ Cluster cluster(const char* name) { return *parse_cluster_name(name, Catalog::bu
 Model model_named(const char* name) {
   return *build_model(*read_architecture(*Catalog::built_in().find("models", name)));
 }
+constexpr StepShares kShares = {.attention = 0.4, .network = 0, .waiting = 0};
 StepTimeInterval of(const char* name, const char* model = "llama-2-7b",
-                    std::int64_t sequence = 4096, const char* software = "nemo-24") {
-  return interval(uncertainty(), Seconds(10), model_named(model), cluster(name),
+                    std::int64_t sequence = 4096, const char* software = "nemo-24",
+                    Seconds step_time = Seconds(10)) {
+  return interval(uncertainty(), step_time, kShares, model_named(model), cluster(name),
                   {.sequence_length = sequence}, software);
 }
 std::string error(std::string_view from, std::string_view to) {
@@ -56,26 +55,58 @@ std::string error(std::string_view from, std::string_view to) {
   return read_uncertainty(*parse_yaml(text, "test.yaml")).error().text();
 }
 
-TEST(Uncertainty, TheNarrowestKnownRegimeServes) {
-  EXPECT_NEAR(of("a100-80gb-sxm:64").low.value(), 10 * std::exp(-std::hypot(0.3, 0.24)), 1e-9);
-  EXPECT_NEAR(of("h100-sxm:512").high.value(), 10 * std::exp(std::hypot(0.2, 0.24)), 1e-9);
-  EXPECT_EQ(of("h100-sxm:512").regime,
-            "hopper, dense: 50 held-out steps, widened by 27 % for the spread between 14 sources");
-  EXPECT_NEAR(of("h100-sxm:64").high.value(), 10 * std::exp(std::hypot(0.1, 0.24)), 1e-9);
+// 0.06 of the whole and 0.08 of attention are 0.1 together; two sources measured dense steps on
+// hopper, one did on ampere, none on cdna3.
+TEST(Uncertainty, IsThatOfWhatAStepConsistsOfAndOfFewSources) {
+  const double two = 0.1 * std::sqrt(1.5);
+  EXPECT_NEAR(of("h100-sxm:512").low.value(), 10 * std::exp(-1.5 * two), 1e-9);
+  EXPECT_NEAR(of("h100-sxm:512").high.value(), 10 * std::exp(2 * two), 1e-9);
+  EXPECT_NEAR(of("a100-80gb-sxm:64").high.value(), 10 * std::exp(0.2 * std::sqrt(2)), 1e-9);
+  EXPECT_NEAR(of("mi300x:64").high.value(), 10 * std::exp(0.2 * std::sqrt(3)), 1e-9);
+  EXPECT_EQ(
+      of("h100-sxm:512").basis,
+      "errors of sources left out: 6.0 % of a step, 20 % of attention (40 % of this one), 30 % of "
+      "exposed communication (0 %), 10 % of waiting (0 %); 2 sources measured dense steps on "
+      "hopper");
 }
 
-TEST(Uncertainty, TheEstimateLiesInItsInterval) {
-  // All held-out steps of this regime were slower; other sources may be faster.
-  EXPECT_NEAR(of("h100-sxm:64").low.value(), 10 * std::exp(-0.24), 1e-9);
+TEST(Uncertainty, DeviationsOfPartsAddAsIndependentOnes) {
+  const StepDeviations d = {.step = 0.06, .attention = 0.2, .network = 0.3, .waiting = 0.1};
+  EXPECT_NEAR(deviation(d, {}, 1000), 0.06, 1e-4);
+  EXPECT_NEAR(deviation(d, {.attention = 0.4, .network = 0.1, .waiting = 0.5}, 1),
+              std::sqrt(2 * (0.0036 + 0.0064 + 0.0009 + 0.0025)), 1e-12);
+  EXPECT_EQ(deviation(d, {}, 0), 0.06 * std::sqrt(3));
+}
+
+// What one source measured says nothing of how sources differ from it.
+TEST(Uncertainty, ASourceDoesNotCountForItself) {
+  const Uncertainty u = uncertainty();
+  StepPoint step = u.measured.front();
+  EXPECT_EQ(sources_like(u.measured, step), 1);  // "other"; it is of "one"
+  step.source = "";
+  EXPECT_EQ(sources_like(u.measured, step), 2);
+  step.kind = kAdapters;
+  EXPECT_EQ(sources_like(u.measured, step), 0);
+}
+
+TEST(Uncertainty, SharesAreThoseOfTheBreakdown) {
+  Breakdown b;
+  b[Category::attention_core] = Picoseconds(30);
+  b[Category::feed_forward] = Picoseconds(40);
+  b[Category::exposed_dp] = Picoseconds(10);
+  b[Category::contention] = Picoseconds(5);
+  b[Category::exposed_ep] = Picoseconds(5);
+  b[Category::bubble] = Picoseconds(10);
+  const StepShares shares = shares_of(b);
+  EXPECT_DOUBLE_EQ(shares.attention, 0.3);
+  EXPECT_DOUBLE_EQ(shares.network, 0.15);
+  EXPECT_DOUBLE_EQ(shares.waiting, 0.1);
+  EXPECT_EQ(shares_of(Breakdown{}), StepShares{});
 }
 
 TEST(Uncertainty, ScalesWithTheStep) {
-  const Cluster c = cluster("h100-sxm:512");
-  const Model model = model_named("llama-2-7b");
-  const auto a =
-      interval(uncertainty(), Seconds(1), model, c, {.sequence_length = 4096}, "nemo-24");
-  const auto b =
-      interval(uncertainty(), Seconds(5), model, c, {.sequence_length = 4096}, "nemo-24");
+  const auto a = of("h100-sxm:512", "llama-2-7b", 4096, "nemo-24", Seconds(1));
+  const auto b = of("h100-sxm:512", "llama-2-7b", 4096, "nemo-24", Seconds(5));
   EXPECT_NEAR(b.low / a.low, 5, 1e-12);
   EXPECT_NEAR(b.high / a.high, 5, 1e-12);
 }
@@ -88,25 +119,20 @@ TEST(Uncertainty, SaysHowFarTheNearestMeasurementIs) {
             "2 times as many accelerators and 2 times as short a sequence");
 }
 
-// Whoever asks is a source of their own, measured steps near or not.
 TEST(Uncertainty, FarBeyondTheMeasuredScaleItSaysSo) {
   const auto inside = of("h100-sxm:512");
   const auto beyond = of("h100-sxm:25600");
   EXPECT_FALSE(inside.extrapolates);
   EXPECT_TRUE(beyond.extrapolates);
-  EXPECT_NEAR(beyond.low.value(), 10 * std::exp(-0.26), 1e-9);  // 0.1 and 0.24
-  EXPECT_LE(beyond.low, inside.low);
-  EXPECT_GE(beyond.high, inside.high);
   EXPECT_THAT(beyond.distance,
               HasSubstr("extrapolates: 50 times more accelerators than the nearest dense step "
                         "measured on hopper has; the nearest measured step is"));
 }
 
-TEST(Uncertainty, AnAcceleratorWithoutStepsIsWidened) {
+TEST(Uncertainty, AnAcceleratorWithoutStepsExtrapolates) {
   const auto other = of("mi300x:64");
   EXPECT_TRUE(other.extrapolates);
-  EXPECT_NEAR(other.low.value(), 10 * std::exp(-std::hypot(0.3, 0.24)), 1e-9);
-  EXPECT_NEAR(other.high.value(), 10 * std::exp(std::hypot(0.4, 0.24)), 1e-9);
+  EXPECT_THAT(other.basis, HasSubstr("no source measured dense steps on cdna3"));
   EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
 }
 
@@ -151,31 +177,12 @@ TEST(Uncertainty, ASequenceFarFromThoseMeasuredOnSuchAScaleExtrapolates) {
               HasSubstr("4,096 times as short a sequence"));
 }
 
-TEST(Uncertainty, ClassesOfScaleAndPrecision) {
-  const auto regime = [](const char* name, NumberFormat f) {
-    return regime_of(cluster(name), f, kDense);
-  };
-  EXPECT_EQ(regime("h100-sxm:8", NumberFormat::bf16),
-            (Regime{"hopper", "one node", "16 bit", "dense"}));
-  EXPECT_EQ(regime("h100-sxm:64", NumberFormat::fp8),
-            (Regime{"hopper", "to 64", "narrow", "dense"}));
-  EXPECT_EQ(regime("h100-sxm:512", NumberFormat::fp16),
-            (Regime{"hopper", "to 512", "16 bit", "dense"}));
-  EXPECT_EQ(regime("b200-sxm:1024", NumberFormat::nvfp4),
-            (Regime{"blackwell", "above 512", "narrow", "dense"}));
-  EXPECT_EQ(regime_of(cluster("h100-sxm:8"), NumberFormat::bf16, kMixture).kind,
-            "mixture of experts");
-  EXPECT_EQ(widening(regime("h100-sxm:8", NumberFormat::bf16)).size(), 5u);
-  EXPECT_EQ(widening(Regime{}).size(), 1u);
-}
-
 TEST(Uncertainty, RefusesWhatCannotBe) {
-  EXPECT_THAT(error("low: -0.1", "low: 0.3"), HasSubstr("low is above high in hopper"));
   EXPECT_THAT(error("level: 0.9", "level: 90"), HasSubstr("above 0, below 1"));
-  EXPECT_THAT(error("high: 0.4", "high: 40"), HasSubstr("out of range in all accelerators"));
-  EXPECT_THAT(error("architecture: \"*\"", "architecture: volta"),
-              HasSubstr("there is no regime of all steps"));
-  EXPECT_THAT(error("half_width: 0.24", "half_width: -1"), HasSubstr("half_width is out of range"));
+  EXPECT_THAT(error("low: -1.5", "low: 0.3"),
+              HasSubstr("the quantiles 0.3 and 2 are out of range"));
+  EXPECT_THAT(error("high: 2", "high: 40"), HasSubstr("high from 0 to 20"));
+  EXPECT_THAT(error("network: 0.3", "network: -1"), HasSubstr("a deviation of -1 is out of range"));
   EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("all above 0"));
 }
 

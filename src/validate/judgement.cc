@@ -11,7 +11,7 @@
 #include "calibrate/statistics.h"
 #include "document/results.h"
 #include "measured/run_convention.h"
-#include "validate/regime_errors.h"
+#include "validate/step_spread.h"
 
 namespace orrery {
 namespace {
@@ -93,57 +93,65 @@ std::vector<Regret> regrets_of(const std::vector<Judged>& rows) {
 struct Inside {
   int rows = 0, inside = 0;
   double width = 0;
-  void add(double log_ratio, const RegimeError& e) {
-    const double low = std::min(e.low, 0.0);
-    const double high = std::max(e.high, 0.0);
+  void add(double log_ratio, const ErrorRange& range) {
     ++rows;
-    inside += log_ratio >= low && log_ratio <= high;
-    width += std::exp(high) - std::exp(low);
+    inside += log_ratio >= range.low && log_ratio <= range.high;
+    width += std::exp(range.high) - std::exp(range.low);
   }
   [[nodiscard]] double share() const { return rows > 0 ? static_cast<double>(inside) / rows : 0; }
   [[nodiscard]] double mean_width() const { return rows > 0 ? width / rows : 0; }
 };
-std::vector<std::string> names_of_coverage(const RowOutcome& row) {
-  return {"all", row.kind, row.regime.architecture + ", " + row.regime.scale,
-          "source: " + row.source_id};
-}
+// Under which names a row counts. Regimes and sources of few rows count together.
+class CoverageNames {
+ public:
+  explicit CoverageNames(const std::vector<Judged>& rows) {
+    for (const Judged& j : rows) {
+      rows_[j.row->regime] += 1;
+      rows_["source: " + j.row->source_id] += 1;
+    }
+  }
+  [[nodiscard]] std::vector<std::string> of(const RowOutcome& row) const {
+    const auto pooled = [&](const std::string& name, std::string_view what) {
+      return rows_.at(name) >= kFewestSteps
+                 ? name
+                 : fmt::format("{} of fewer than {} steps", what, kFewestSteps);
+    };
+    return {"all", row.kind, pooled(row.regime, "accelerators and scales"),
+            pooled("source: " + row.source_id, "sources")};
+  }
+
+ private:
+  std::map<std::string, int> rows_;
+};
 
 // What estimates would be held against if the rows of `unseen` had never been measured.
 template <class Unseen>
 Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
   Uncertainty out;
-  std::vector<RegimeResidual> errors;
-  std::map<std::string, std::vector<double>> added;
+  std::vector<LeftOutStep> errors;
   std::set<StepPoint> points;
   for (const Judged& j : rows) {
     if (unseen(j)) continue;
     points.insert(j.row->point);
-    if (j.error(Scheme::leave_one_source_out)) {
-      const double left_out = j.log_ratio(Scheme::leave_one_source_out);
-      errors.push_back({j.row->regime, j.row->source_id, left_out});
-      if (j.fold) added[j.row->source_id].push_back(left_out - j.log_ratio(Scheme::five_fold));
-    } else if (j.fold) {
-      errors.push_back({j.row->regime, j.row->source_id, j.log_ratio(Scheme::five_fold)});
-    }
+    if (!j.error(Scheme::leave_one_source_out) || judged_apart(j.row->source_id)) continue;
+    errors.push_back({j.row->point, j.row->shares, j.log_ratio(Scheme::leave_one_source_out)});
   }
-  out.regimes = regime_errors(errors, kIntervalLevel);
-  std::vector<std::vector<double>> of_sources;
-  for (auto& [name, residuals] : added) of_sources.push_back(std::move(residuals));
-  out.between_sources = between_sources(of_sources);
   out.measured.assign(points.begin(), points.end());
+  set_spread(out, errors);
   return out;
 }
 
-void add_to(std::map<std::string, Inside>& out, const RowOutcome& row, double log_ratio,
-            const Uncertainty& known) {
-  const RegimeError e = error_of(known, row.regime);
-  for (const std::string& name : names_of_coverage(row)) out[name].add(log_ratio, e);
+void add_to(std::map<std::string, Inside>& out, const CoverageNames& names, const RowOutcome& row,
+            double log_ratio, const Uncertainty& known) {
+  const ErrorRange range = error_range(known, row.shares, row.point);
+  for (const std::string& name : names.of(row)) out[name].add(log_ratio, range);
   const bool extrapolates = !extrapolation(known.measured, row.point).empty();
-  out[extrapolates ? "says that it extrapolates" : "does not say so"].add(log_ratio, e);
+  out[extrapolates ? "says that it extrapolates" : "does not say so"].add(log_ratio, range);
 }
 
 // Whether each row lies in the interval that an estimate of it would have without its fold.
-std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
+std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows,
+                                              const CoverageNames& names) {
   std::set<int> folds;
   for (const Judged& j : rows) {
     if (j.fold) folds.insert(*j.fold);
@@ -152,7 +160,7 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
   for (const int fold : folds) {
     const Uncertainty known = known_without(rows, [&](const Judged& j) { return j.fold == fold; });
     for (const Judged& j : rows) {
-      if (j.fold == fold) add_to(out, *j.row, j.log_ratio(Scheme::five_fold), known);
+      if (j.fold == fold) add_to(out, names, *j.row, j.log_ratio(Scheme::five_fold), known);
     }
   }
   return out;
@@ -160,7 +168,8 @@ std::map<std::string, Inside> inside_of_folds(const std::vector<Judged>& rows) {
 
 // Whether each row of a source lies in the interval that an estimate of it would have if nothing of
 // that source had been measured.
-std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows) {
+std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows,
+                                                const CoverageNames& names) {
   std::set<std::string> sources;
   for (const Judged& j : rows) {
     if (j.error(Scheme::leave_one_source_out)) sources.insert(j.row->source_id);
@@ -171,7 +180,7 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
     const Uncertainty known = known_without(rows, of_source);
     for (const Judged& j : rows) {
       if (of_source(j) && j.error(Scheme::leave_one_source_out)) {
-        add_to(out, *j.row, j.log_ratio(Scheme::leave_one_source_out), known);
+        add_to(out, names, *j.row, j.log_ratio(Scheme::leave_one_source_out), known);
       }
     }
   }
@@ -179,8 +188,9 @@ std::map<std::string, Inside> inside_of_sources(const std::vector<Judged>& rows)
 }
 
 std::vector<Coverage> coverages_of(const std::vector<Judged>& rows) {
-  std::map<std::string, Inside> folds = inside_of_folds(rows);
-  const std::map<std::string, Inside> sources = inside_of_sources(rows);
+  const CoverageNames names(rows);
+  std::map<std::string, Inside> folds = inside_of_folds(rows, names);
+  const std::map<std::string, Inside> sources = inside_of_sources(rows, names);
   for (const auto& [name, of] : sources) folds.try_emplace(name);
   std::vector<Coverage> out;
   for (const auto& [name, of] : folds) {

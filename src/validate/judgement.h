@@ -6,7 +6,7 @@
 // much from run to run (`judged_apart` of a convention) are left out of the sums over all sources.
 //
 //   regret of a group = measured time per sequence of the plan predicted best / of the best one - 1
-//   coverage = share of held-out steps inside intervals made of the other folds' errors
+//   coverage = share of held-out steps inside intervals made of the errors of other sources
 #pragma once
 
 #include <array>
@@ -53,6 +53,8 @@ struct Coverage {
   double left_out_width = 0;
 };
 
+// Regimes and sources of fewer held-out steps count together in the coverage of intervals.
+inline constexpr int kFewestSteps = 20;
 // What an interval of kIntervalLevel is to hold; a regime outside is named.
 inline constexpr double kLeastInside = 0.85;
 inline constexpr double kMostInside = 0.95;

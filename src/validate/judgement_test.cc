@@ -28,7 +28,7 @@ RowOutcome ran_row(const std::string& id, double predicted, double measured) {
   row.fits = true;
   row.group = "g";
   row.sequences = 1;
-  row.regime = {"ampere", "to 64", "16 bit"};
+  row.regime = "ampere, to 64";
   return row;
 }
 
@@ -125,14 +125,16 @@ TEST(Judgement, TightVerdictsAreUnsure) {
   EXPECT_NEAR(figure(j, "memory verdicts that are unsure, aleph-alpha-layouts"), 0.2, 1e-12);
 }
 
-// Intervals are made of the other folds: a step unlike all others is outside its own.
+// Intervals are made of the sources of the other folds: a step unlike all others is outside its own.
 TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
   std::vector<RowOutcome> rows;
   std::vector<HeldOutStep> held;
   for (int i = 0; i < 100; ++i) {
     const std::string id = "r" + std::to_string(i);
     rows.push_back(ran_row(id, 1, 1));
-    held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 21 - 10), i % 5));
+    const double off = 0.001 * (i % 21 - 10);
+    held.push_back(step(id, Scheme::five_fold, 1, 1 + off, i % 5));
+    held.push_back(step(id, Scheme::leave_one_source_out, 1, 1 + off));
   }
   held[0].predicted = Seconds(3);
   const Judgement j = judged(summarised(rows), held);
@@ -141,8 +143,8 @@ TEST(Judgement, CoverageIsOfFoldsTheIntervalHasNotSeen) {
   EXPECT_GT(j.coverage.inside, 0.8);
 }
 
-// Sources whose steps scatter by 1 %; left out, two of them are off by 10 %. What sources have of
-// their own is in every interval, whether others measured the very steps or none like them.
+// The third source is off by more than the two others ever were, so that no step of its own lies
+// inside; knowing it, theirs do.
 TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
   std::vector<RowOutcome> rows;
   std::vector<HeldOutStep> held;
@@ -154,19 +156,46 @@ TEST(Judgement, CoverageOfASourceIsOfWhatOthersMeasured) {
                  i % 3 == 2 ? 65536 : 2048, "",       row.source_id};
     rows.push_back(row);
     held.push_back(step(id, Scheme::five_fold, 1, 1 + 0.001 * (i % 20 - 10), i % 5));
-    const double off = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.1 : -0.1;
+    const double off = i % 3 == 2 ? -0.5 : 0;
     held.push_back(
-        step(id, Scheme::leave_one_source_out, 1, 1 + off + 0.0002 * (i % 20 - 10), i % 3));
+        step(id, Scheme::leave_one_source_out, 1, 1 + off - 0.0002 * (i % 20 + 1), i % 3));
   }
   const Judgement j = judged(summarised(rows), held);
   EXPECT_EQ(j.coverage.left_out_rows, 60);
-  EXPECT_NEAR(j.coverage.left_out_inside, 1, 1e-9);
-  EXPECT_GT(j.coverage.left_out_width, 0.2);
+  EXPECT_NEAR(j.coverage.left_out_inside, 2.0 / 3, 1e-9);
   std::map<std::string, int> left_out;
-  for (const Coverage& c : j.coverages) left_out[c.regime] = c.left_out_rows;
+  std::map<std::string, double> inside;
+  for (const Coverage& c : j.coverages) {
+    left_out[c.regime] = c.left_out_rows;
+    inside[c.regime] = c.left_out_inside;
+  }
+  EXPECT_EQ(inside["source: first"], 1);
+  EXPECT_EQ(inside["source: third"], 0);
   EXPECT_EQ(left_out["source: third"], 20);
   EXPECT_EQ(left_out["does not say so"], 40);
   EXPECT_EQ(left_out["says that it extrapolates"], 20);
+}
+
+// Nineteen steps of one source and nine of another, on accelerators of which there are too few too.
+TEST(Judgement, CoverageOfFewStepsIsCountedTogether) {
+  std::vector<RowOutcome> rows;
+  std::vector<HeldOutStep> held;
+  for (int i = 0; i < 50; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    rows.push_back(ran_row(id, 1, 1));
+    rows.back().source_id = i < 22 ? "large" : i < 41 ? "nineteen" : "nine";
+    if (i >= 41) rows.back().regime = "volta, one node";
+    held.push_back(step(id, Scheme::leave_one_source_out, 1, 1));
+  }
+  std::map<std::string, int> left_out;
+  for (const Coverage& c : judged(summarised(rows), held).coverages) {
+    left_out[c.regime] = c.left_out_rows;
+  }
+  EXPECT_EQ(left_out["source: large"], 22);
+  EXPECT_EQ(left_out["sources of fewer than 20 steps"], 28);
+  EXPECT_EQ(left_out["ampere, to 64"], 41);
+  EXPECT_EQ(left_out["accelerators and scales of fewer than 20 steps"], 9);
+  EXPECT_FALSE(left_out.contains("source: nine"));
 }
 
 // By row, many rows decide; by source, each counts once, if it has ten rows.

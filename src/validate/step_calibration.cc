@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "calibrate/folds.h"
+#include "estimate/estimate.h"
 #include "estimate/predicted_step.h"
 #include "measured/run_convention.h"
 #include "measured/scenario_of_row.h"
@@ -17,7 +18,7 @@
 #include "parallel/parallel_for.h"
 #include "validate/baselines.h"
 #include "validate/impossible_measurement.h"
-#include "validate/regime_errors.h"
+#include "validate/step_spread.h"
 
 namespace orrery {
 namespace {
@@ -162,41 +163,50 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
   return to_yaml(non_default_fields(out));
 }
 
+// What each step consists of under these conditions.
+Result<std::vector<StepShares>> shares_of_all(const StepFit& fit, std::span<const double> x,
+                                              const Catalog& catalog, int threads) {
+  const TrainingConditions conditions = fit.problem().conditions(x);
+  std::vector<StepShares> out(fit.steps().size());
+  std::vector<std::optional<Error>> errors(out.size());
+  parallel_for(out.size(), threads_to_use(threads), [&](std::size_t i) {
+    const auto predicted = predict(fit.steps()[i].scenario, catalog, conditions);
+    if (predicted) {
+      out[i] = shares_of(estimate(*predicted).breakdown);
+    } else {
+      errors[i] = at(fit.steps()[i].row_id, predicted.error());
+    }
+  });
+  for (auto& error : errors) {
+    if (error) return fail(std::move(*error));
+  }
+  return out;
+}
+
 std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
-                             const std::string& date) {
+                             std::span<const StepShares> shares, const std::string& date) {
   Uncertainty out;
-  std::vector<RegimeResidual> residuals;
-  std::map<std::string, std::vector<double>> added;
+  std::vector<LeftOutStep> errors;
   std::set<StepPoint> points;
   for (std::size_t i = 0; i < fit.steps().size(); ++i) {
     const MeasuredStep& s = fit.steps()[i];
-    const Regime regime =
-        regime_of(s.scenario.cluster, s.scenario.training.precision, kind_of(s.scenario.model));
-    const double measured = std::log(s.measured.value());
-    residuals.push_back(
-        {regime, s.source_id, measured - judged.left_out[i].value_or(judged.five_fold[i])});
-    if (judged.left_out[i]) added[s.source_id].push_back(judged.five_fold[i] - *judged.left_out[i]);
     StepPoint point = point_of(s.scenario.model, s.scenario.cluster, s.scenario.training,
                                s.scenario.software.name);
     const double digits = std::pow(10, 1 - std::floor(std::log10(point.parameters_b)));
     point.source = s.source_id;
     point.parameters_b = std::round(point.parameters_b * digits) / digits;
-    points.insert(std::move(point));
+    points.insert(point);
+    if (!judged.left_out[i] || judged_apart(s.source_id)) continue;
+    errors.push_back({point, shares[i], std::log(s.measured.value()) - *judged.left_out[i]});
   }
   out.source = "orrery calibrate --cross-validate, " + date +
-               ": errors of the complete rows of validation/measured, each source left out whole, "
-               "and what they have more than those of each model left out";
-  out.regimes = regime_errors(residuals, kIntervalLevel);
-  std::vector<std::vector<double>> of_sources;
-  for (auto& [name, of_source] : added) of_sources.push_back(std::move(of_source));
-  out.between_sources = between_sources(of_sources);
-  out.between_sources.deviation = rounded(out.between_sources.deviation);
-  out.between_sources.half_width = rounded(out.between_sources.half_width);
-  for (RegimeError& e : out.regimes) {
-    e.low = rounded(e.low);
-    e.high = rounded(e.high);
-  }
+               ": errors of the complete rows of validation/measured, each source left out whole";
   out.measured.assign(points.begin(), points.end());
+  set_spread(out, errors);
+  StepDeviations& d = out.deviations;
+  d = {rounded(d.step), rounded(d.attention), rounded(d.network), rounded(d.waiting)};
+  out.low = rounded(out.low);
+  out.high = rounded(out.high);
   return to_yaml(non_default_fields(out));
 }
 
@@ -264,7 +274,10 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
     report.parts.push_back(
         part_of("step time, leave one source out", fit, solution, &judged.left_out));
     report.parts.back().parameters.clear();  // those of the part before
-    report.files.push_back({"step/uncertainty.yaml", uncertainty_text(fit, judged, request.date)});
+    ORRERY_TRY(const std::vector<StepShares> shares,
+               shares_of_all(fit, solution.expansion.x, *request.catalog, threads));
+    report.files.push_back(
+        {"step/uncertainty.yaml", uncertainty_text(fit, judged, shares, request.date)});
     report.files.push_back({"held-out-steps.csv", held_out_file(fit, solution.expansion, judged)});
   } else {
     report.parts.push_back(part_of("step time", fit, solution, nullptr));

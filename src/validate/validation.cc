@@ -46,6 +46,14 @@ ByteCount as_measured(const Estimate& e, const std::string& kind) {
   return most;
 }
 
+std::string regime_of(const Cluster& cluster) {
+  const std::int64_t n = cluster.accelerators;
+  return cluster.accelerator.architecture + (n <= cluster.accelerators_per_node ? ", one node"
+                                             : n <= 64                          ? ", to 64"
+                                             : n <= 512                         ? ", to 512"
+                                                                                : ", above 512");
+}
+
 RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::string_view software,
                       const Result<Uncertainty>& uncertainty) {
   RowOutcome out;
@@ -94,17 +102,17 @@ RowOutcome outcome_of(const MeasuredRow& row, const Catalog& catalog, std::strin
   }
   Estimate predicted = estimate(*step);
   out.predicted = predicted.step_time;
+  out.shares = shares_of(predicted.breakdown);
   if (uncertainty) {
-    out.interval = interval(*uncertainty, predicted.step_time, step->model(), step->cluster(),
-                            predicted.training, predicted.software);
+    out.interval = interval(*uncertainty, predicted.step_time, out.shares, step->model(),
+                            step->cluster(), predicted.training, predicted.software);
   }
   out.predicted_memory = as_measured(predicted, row.memory_kind);
   out.memory_capacity = predicted.memory_capacity;
   out.fits = predicted.verdict != Verdict::does_not_fit;
   out.tight = predicted.verdict == Verdict::tight;
   out.kind = kind_of(scenario->scenario.model);
-  out.regime =
-      regime_of(scenario->scenario.cluster, scenario->scenario.training.precision, out.kind);
+  out.regime = regime_of(scenario->scenario.cluster);
   out.point = point_of(scenario->scenario.model, scenario->scenario.cluster,
                        scenario->scenario.training, scenario->scenario.software.name);
   out.point.source = row.source_id;

@@ -45,8 +45,9 @@ struct RowOutcome {
   std::string software;  // the profile it was estimated with; empty if skipped before
   std::int64_t accelerators = 0;
   std::string kind;                   // of the model
-  Regime regime;                      // of an estimated row
+  std::string regime;                 // "hopper, to 64", of an estimated row
   StepPoint point;                    // the same
+  StepShares shares;                  // the same
   std::string skipped_because;        // empty if estimated
   bool impossible = false;            // skipped, for what it states cannot be or be understood
   std::vector<std::string> assumed;   // for cells the source leaves empty, in words

@@ -24,7 +24,7 @@ const VerdictStyle& style_of(Verdict verdict) {
 }
 
 std::string interval_sentence(const StepTimeInterval& interval) {
-  return fmt::format("interval from the errors on {}; {}", interval.regime, interval.distance);
+  return fmt::format("interval from {}; {}", interval.basis, interval.distance);
 }
 
 std::string numeric_changes_sentence(const Estimate& e) {

@@ -163,8 +163,11 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
                                "the step time lies within it with the probability interval_level"),
     field<&Estimate::interval, &StepTimeInterval::level>(
         "interval_level", "share of measured steps that lie within such intervals"),
-    field<&Estimate::interval, &StepTimeInterval::regime>(
-        "interval_regime", "the held-out steps whose errors the interval is made of"),
+    field<&Estimate::interval, &StepTimeInterval::basis>(
+        "interval_regime",
+        "what the interval is made of: the errors of sources left out, by parts of the step, and "
+        "how "
+        "many sources measured such steps"),
     field<&Estimate::interval, &StepTimeInterval::extrapolates>("extrapolates",
                                                                 "no step like this was measured"),
     field<&Estimate::interval, &StepTimeInterval::distance>(
