@@ -71,71 +71,31 @@ struct Choice {
   void (*open)(SearchSpace& space, const SearchSpace& all);
   void (*take)(Plan& to, const Plan& from);
 };
+template <class T, auto... kMembers>
+void copied(T& to, const T& from) {
+  ((to.*kMembers = from.*kMembers), ...);
+}
 constexpr std::array kChoices = {
-    Choice{"placement",
-           [](SearchSpace& s, const SearchSpace& all) { s.placements = all.placements; },
-           [](Plan& to, const Plan& from) {
-             to.placement = from.placement;
-             to.layers = from.layers;
-             to.site_microbatches = from.site_microbatches;
-             to.site_micro_batch = from.site_micro_batch;
-           }},
-    Choice{"schedule",
-           [](SearchSpace& s, const SearchSpace& all) {
-             s.schedules = all.schedules;
-             s.chunks = all.chunks;
-           },
-           [](Plan& to, const Plan& from) {
-             to.schedule = from.schedule;
-             to.chunks = from.chunks;
-             to.layers = from.layers;
-             to.site_microbatches = from.site_microbatches;
-             to.site_micro_batch = from.site_micro_batch;
-           }},
-    Choice{"micro_batch",
-           [](SearchSpace& s, const SearchSpace& all) { s.micro_batch = all.micro_batch; },
-           [](Plan& to, const Plan& from) {
-             to.micro_batch = from.micro_batch;
-             to.site_microbatches = from.site_microbatches;
-             to.site_micro_batch = from.site_micro_batch;
-           }},
-    Choice{"zero",
-           [](SearchSpace& s, const SearchSpace& all) {
-             s.zero = all.zero;
-             s.pipeline_zero = all.pipeline_zero;
-           },
-           [](Plan& to, const Plan& from) { to.zero = from.zero; }},
+    Choice{"placement", copied<SearchSpace, &SearchSpace::placements>,
+           copied<Plan, &Plan::placement, &Plan::layers, &Plan::site_microbatches,
+                  &Plan::site_micro_batch>},
+    Choice{"schedule", copied<SearchSpace, &SearchSpace::schedules, &SearchSpace::chunks>,
+           copied<Plan, &Plan::schedule, &Plan::chunks, &Plan::layers, &Plan::site_microbatches,
+                  &Plan::site_micro_batch>},
+    Choice{"micro_batch", copied<SearchSpace, &SearchSpace::micro_batch>,
+           copied<Plan, &Plan::micro_batch, &Plan::site_microbatches, &Plan::site_micro_batch>},
+    Choice{"zero", copied<SearchSpace, &SearchSpace::zero, &SearchSpace::pipeline_zero>,
+           copied<Plan, &Plan::zero>},
     Choice{"recompute",
-           [](SearchSpace& s, const SearchSpace& all) {
-             s.recompute = all.recompute;
-             s.recompute_layers = all.recompute_layers;
-             s.modules = all.modules;
-           },
-           [](Plan& to, const Plan& from) {
-             to.recompute = from.recompute;
-             to.recompute_layers = from.recompute_layers;
-             to.recompute_modules = from.recompute_modules;
-           }},
+           copied<SearchSpace, &SearchSpace::recompute, &SearchSpace::recompute_layers,
+                  &SearchSpace::modules>,
+           copied<Plan, &Plan::recompute, &Plan::recompute_layers, &Plan::recompute_modules>},
     Choice{"degrees",
-           [](SearchSpace& s, const SearchSpace& all) {
-             s.tp = all.tp;
-             s.cp = all.cp;
-             s.pp = all.pp;
-             s.dp = all.dp;
-             s.ep = all.ep;
-           },
-           [](Plan& to, const Plan& from) {
-             to.tp = from.tp;
-             to.cp = from.cp;
-             to.pp = from.pp;
-             to.dp = from.dp;
-             to.ep = from.ep;
-             to.etp = from.etp;
-             to.sequence_parallel = from.sequence_parallel;
-             to.layers = from.layers;
-             to.site_microbatches = from.site_microbatches;
-             to.site_micro_batch = from.site_micro_batch;
-           }},
+           copied<SearchSpace, &SearchSpace::tp, &SearchSpace::cp, &SearchSpace::pp,
+                  &SearchSpace::dp, &SearchSpace::ep>,
+           copied<Plan, &Plan::tp, &Plan::cp, &Plan::pp, &Plan::dp, &Plan::ep, &Plan::etp,
+                  &Plan::sequence_parallel, &Plan::layers, &Plan::site_microbatches,
+                  &Plan::site_micro_batch>},
 };
 
 bool faster(const PlanAcrossSites& a, const PlanAcrossSites& b) {
@@ -355,10 +315,6 @@ class AcrossSearch {
   std::function<void(double, const std::string&)> progress_;
   mutable bool cut_short_ = false;
 };
-
-}  // namespace
-
-namespace {
 
 // Whether a search is to end early.
 bool stopped(const SearchOptions& options) {
