@@ -5,7 +5,6 @@
 
 #include "lower/shard_moves.h"
 #include "model/family.h"
-#include "outcome/invariant.h"
 #include "plan/plan_rules.h"
 
 namespace orrery {
@@ -26,34 +25,33 @@ PassTotals& PassTotals::operator+=(const BlockCost& b) {
   return *this;
 }
 
-PassTotals operator-(PassTotals a, const PassTotals& b) {
-  a.forward -= b.forward;
-  a.backward -= b.backward;
-  a.input_gradient -= b.input_gradient;
-  a.weight_gradient -= b.weight_gradient;
-  a.exposed_ep -= b.exposed_ep;
-  a.trained -= b.trained;
-  a.frozen -= b.frozen;
-  a.tables -= b.tables;
-  a.saved -= b.saved;
-  a.saved_for_weight_gradient -= b.saved_for_weight_gradient;
-  a.recomputed -= b.recomputed;
+namespace {
+
+// `into` takes in every part of the other.
+template <class Into>
+PassTotals combined(PassTotals a, const PassTotals& b, Into into) {
+  into(a.forward, b.forward);
+  into(a.backward, b.backward);
+  into(a.input_gradient, b.input_gradient);
+  into(a.weight_gradient, b.weight_gradient);
+  into(a.exposed_ep, b.exposed_ep);
+  into(a.trained, b.trained);
+  into(a.frozen, b.frozen);
+  into(a.tables, b.tables);
+  into(a.saved, b.saved);
+  into(a.saved_for_weight_gradient, b.saved_for_weight_gradient);
+  into(a.recomputed, b.recomputed);
   return a;
 }
 
+}  // namespace
+
+PassTotals operator-(PassTotals a, const PassTotals& b) {
+  return combined(std::move(a), b, [](auto& x, const auto& y) { x -= y; });
+}
+
 PassTotals operator+(PassTotals a, const PassTotals& b) {
-  a.forward += b.forward;
-  a.backward += b.backward;
-  a.input_gradient += b.input_gradient;
-  a.weight_gradient += b.weight_gradient;
-  a.exposed_ep += b.exposed_ep;
-  a.trained += b.trained;
-  a.frozen += b.frozen;
-  a.tables += b.tables;
-  a.saved += b.saved;
-  a.saved_for_weight_gradient += b.saved_for_weight_gradient;
-  a.recomputed += b.recomputed;
-  return a;
+  return combined(std::move(a), b, [](auto& x, const auto& y) { x += y; });
 }
 
 ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan,
