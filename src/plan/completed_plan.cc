@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/accelerator_noun.h"
 #include "model/family.h"
 #include "plan/plan_rules.h"
 #include "plan/site_division.h"
@@ -61,8 +62,9 @@ CompletedPlan completed_plan(const Model& model, const Cluster& cluster, Trainin
                                        : 0;
   if (plan.dp == 0 && model_ranks > 0 && cluster.accelerators % model_ranks == 0) {
     plan.dp = cluster.accelerators / model_ranks;
-    assume("dp = " + n(plan.dp) + ": " + n(cluster.accelerators) + " GPUs / (tp " + n(plan.tp) +
-           " x cp " + n(plan.cp) + " x pp " + n(plan.pp) + ")");
+    assume("dp = " + n(plan.dp) + ": " + n(cluster.accelerators) + " " +
+           std::string(accelerator_noun(cluster)) + "s / (tp " + n(plan.tp) + " x cp " +
+           n(plan.cp) + " x pp " + n(plan.pp) + ")");
   }
   if (training.global_batch == 0) {
     const std::int64_t tokens = model.published.global_batch_tokens;

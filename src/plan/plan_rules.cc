@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "cluster/accelerator_noun.h"
 #include "model/family.h"
 #include "plan/context_rules.h"
 #include "plan/overlap_rules.h"
@@ -83,14 +84,14 @@ Reasons ranks(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   const std::int64_t gpus = judged.cluster.accelerators;
   if (plan.dp == 0) {
-    return {fmt::format("tp {} x cp {} x pp {} does not divide {} GPUs", plan.tp, plan.cp, plan.pp,
-                        gpus)};
+    return {fmt::format("tp {} x cp {} x pp {} does not divide {} {}s", plan.tp, plan.cp, plan.pp,
+                        gpus, accelerator_noun(judged.cluster))};
   }
   const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
                          static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
   if (product == static_cast<double>(gpus)) return {};
-  return {fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} GPUs of the cluster", plan.tp,
-                      plan.cp, plan.pp, plan.dp, gpus)};
+  return {fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} {}s of the cluster", plan.tp,
+                      plan.cp, plan.pp, plan.dp, gpus, accelerator_noun(judged.cluster))};
 }
 
 Reasons divided(const JudgedPlan& judged) {

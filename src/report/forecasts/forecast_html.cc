@@ -394,7 +394,7 @@ std::string forecast_html(const RunForecast& f, const Subject& subject) {
   }
   const std::string phases =
       f.phases.size() > 1 ? html_section("Phases", "without a failure", phase_table(f).html()) : "";
-  return page("forecast of a run", subject, run_sentence(f),
+  return page("forecast of a run", subject, run_sentence(f, subject),
               run_tiles(f) + answers + when_it_ends(f) + phases + where_time_goes(f) + one_run(f) +
                   what_would_help(f) + failures_and_checkpoints(f) + html_assumed(f.assumed));
 }

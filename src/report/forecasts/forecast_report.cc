@@ -55,11 +55,11 @@ Table answer_table(const RunForecast& f) {
   return table;
 }
 
-std::string run_sentence(const RunForecast& f) {
-  std::string out =
-      fmt::format("{} steps of {}{} on {} GPUs in {}: {} without a failure", grouped(f.steps),
-                  to_text(f.step_time), f.phases.size() > 1 ? " on average" : "",
-                  grouped(f.accelerators), counted(f.nodes, "node"), span_words(f.healthy));
+std::string run_sentence(const RunForecast& f, const Subject& subject) {
+  std::string out = fmt::format(
+      "{} steps of {}{} on {} in {}: {} without a failure", grouped(f.steps), to_text(f.step_time),
+      f.phases.size() > 1 ? " on average" : "", counted(f.accelerators, subject.accelerator),
+      counted(f.nodes, "node"), span_words(f.healthy));
   return f.tokens ? compact(*f.tokens) + " tokens · " + out : out;
 }
 
@@ -182,7 +182,7 @@ Table knob_table(const RunForecast& f) {
 
 std::string forecast_text(const RunForecast& f, const Subject& subject, const TextStyle& style) {
   std::string out = subject_heading(subject, style);
-  out += paragraph(style, run_sentence(f)) + "\n" + answer_table(f).text(style) + "\n";
+  out += paragraph(style, run_sentence(f, subject)) + "\n" + answer_table(f).text(style) + "\n";
   out += distribution_line(f.walls, span_words, style);
   for (const std::string& sentence : answer_sentences(f)) out += paragraph(style, "→ " + sentence);
   out += lines(spread_sentences(f), style) + "\n" + lines(cause_sentences(f), style);

@@ -35,7 +35,7 @@ Table loss_table(const RunForecast& forecast);
 Table knob_table(const RunForecast& forecast);
 std::string fault_sentence(const FaultFit& fit);
 Table fit_table(const FaultFit& fit);
-std::string run_sentence(const RunForecast& forecast);
+std::string run_sentence(const RunForecast& forecast, const Subject& subject);
 std::vector<std::string> answer_sentences(const RunForecast& forecast);  // to what was asked
 std::vector<std::string> spread_sentences(const RunForecast& forecast);  // how sure the figures are
 std::vector<std::string> cause_sentences(const RunForecast& forecast);   // failures, checkpoints

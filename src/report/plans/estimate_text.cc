@@ -43,7 +43,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
     out += style.colour ? painted(lines.substr(0, lines.size() - 1), kDim, style) + "\n" : lines;
   };
   dim_lines(in_words(subject.size));
-  dim_lines(fmt::format("{} · {} a step · {}", counted(e.gpus, "GPU"),
+  dim_lines(fmt::format("{} · {} a step · {}", counted(e.gpus, subject.accelerator),
                         counted(e.microbatches, "microbatch", "microbatches"),
                         training_sentence(e.training)));
   dim_lines(plan_sentence(e.plan));
@@ -57,7 +57,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
   const std::vector<Figure> figures = {
       {"step time", to_text(e.step_time), kBold},
       {"MFU", percent(e.mfu), kBold},
-      {"achieved", to_text(e.achieved_per_gpu) + " per GPU", kBold},
+      {"achieved", to_text(e.achieved_per_gpu) + " per " + subject.accelerator, kBold},
       {"throughput", compact(e.tokens_per_second) + fmt::format(" {}s/s", subject.size.unit),
        kBold},
       {"HFU", percent(e.hfu), {}},
@@ -166,13 +166,14 @@ Table memory_table(const Estimate& e, const MemoryReport& memory) {
   return table;
 }
 
-std::string memory_text(const Estimate& e, const TextStyle& style) {
+std::string memory_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
   const auto stage = fullest_stage(e);
   if (!stage) return "";
   const MemoryReport& memory = e.stages[*stage].memory;
   std::string remark = e.stages.size() > 1 ? fmt::format("stage {}, the fullest", *stage) : "";
   if (!memory.moment.empty()) remark += (remark.empty() ? "" : ": ") + printable(memory.moment);
-  std::string out = heading("Memory of a GPU", remark, style) + memory_table(e, memory).text(style);
+  std::string out = heading("Memory of a " + subject.accelerator, remark, style) +
+                    memory_table(e, memory).text(style);
   if (!memory.rank_class.empty()) out += "  on " + printable(memory.rank_class) + "\n";
   return out;
 }
@@ -274,7 +275,7 @@ std::string stages_text(const Estimate& e, const TextStyle& style) {
 std::string estimate_text(const Estimate& e, const Subject& subject, const TextStyle& style) {
   std::string out = headline_text(e, subject, style);
   if (!e.bottleneck.empty()) out += "\n" + paragraph(style, "→ " + e.bottleneck);
-  return out + breakdown_text(e, style) + memory_text(e, style) + stages_text(e, style) +
+  return out + breakdown_text(e, style) + memory_text(e, subject, style) + stages_text(e, style) +
          assumed_text(e, style);
 }
 

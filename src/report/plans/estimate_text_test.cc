@@ -39,7 +39,7 @@ TEST(EstimateText, BreakdownAddsUp) {
 }
 
 TEST(EstimateText, MemoryNamesTheStageAndTheMoment) {
-  const std::string text = memory_text(sample_estimate(), {.width = 100});
+  const std::string text = memory_text(sample_estimate(), {}, {.width = 100});
   EXPECT_THAT(text, HasSubstr("stage 0, the fullest: backward of microbatch 0"));
   EXPECT_THAT(text, HasSubstr("activations in flight  32.0 GiB       40.0 %"));
   EXPECT_THAT(text, HasSubstr("peak                   58.0 GiB       72.5 %"));

@@ -56,7 +56,8 @@ std::string headline(const HtmlReport& report) {
       html_text(in_words(report.subject.size)), chips);
 }
 
-std::string tiles(const Estimate& e, std::string_view unit) {
+std::string tiles(const Estimate& e, const Subject& subject) {
+  const std::string_view unit = subject.size.unit;
   const double share = orrery::share(e.peak_memory, e.memory_capacity);
   const std::string memory = fmt::format(
       "<div class=\"meter\"><div class=\"{}\" style=\"width:{:.1f}%\"></div></div>"
@@ -68,11 +69,12 @@ std::string tiles(const Estimate& e, std::string_view unit) {
          html_tile("Step time", to_text(e.step_time),
                    counted(e.microbatches, "microbatch", "microbatches")) +
          html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
-         html_tile("Achieved per GPU", to_text(e.achieved_per_gpu),
-                   "on " + counted(e.gpus, "GPU")) +
-         html_tile("Throughput", fmt::format("{} {}s/s", compact(e.tokens_per_second), unit),
-                   fmt::format("{} {}s/s per GPU",
-                               compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0), unit)) +
+         html_tile("Achieved per " + subject.accelerator, to_text(e.achieved_per_gpu),
+                   "on " + counted(e.gpus, subject.accelerator)) +
+         html_tile(
+             "Throughput", fmt::format("{} {}s/s", compact(e.tokens_per_second), unit),
+             fmt::format("{} {}s/s per {}", compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0),
+                         unit, subject.accelerator)) +
          html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n" +
          fmt::format("<p class=\"interval\"><b>{:.0f} % in {} to {}</b> {}</p>\n",
                      100 * e.interval.level, html_text(to_text(e.interval.low)),
@@ -315,7 +317,7 @@ std::string html_report(const HtmlReport& report) {
   std::string body = headline(report);
   if (report.found.search != nullptr)
     body += ranking(*report.found.search, report.found.elapsed, report.found.runs);
-  body += tiles(e, report.subject.size.unit);
+  body += tiles(e, report.subject);
   if (!report.found.runs.empty()) body += healthy_run_tiles(report.found.runs.front());
   body += findings(report, sections) + sections;
   body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +

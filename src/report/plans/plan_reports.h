@@ -37,7 +37,7 @@ std::string estimate_text(const Estimate& estimate, const Subject& subject, cons
 // The parts of it.
 std::string headline_text(const Estimate& estimate, const Subject& subject, const TextStyle& style);
 std::string breakdown_text(const Estimate& estimate, const TextStyle& style);
-std::string memory_text(const Estimate& estimate, const TextStyle& style);
+std::string memory_text(const Estimate& estimate, const Subject& subject, const TextStyle& style);
 std::string assumed_text(const Estimate& estimate, const TextStyle& style);
 
 // "--explain": every figure with formula, inputs and source.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ranges>
 
+#include "cluster/accelerator_noun.h"
 #include "model/transformer/transformer.h"
 #include "plan/completed_plan.h"
 #include "report/drawing/figures.h"
@@ -142,7 +143,8 @@ Subject subject_of(const Scenario& scenario) {
   return {.model = scenario.model.name,
           .cluster = counted ? name : name + count,
           .adapters = transformer != nullptr ? transformer->adapters : std::nullopt,
-          .size = size_of(scenario.model, scenario.training)};
+          .size = size_of(scenario.model, scenario.training),
+          .accelerator = std::string(accelerator_noun(scenario.cluster))};
 }
 
 }  // namespace orrery

@@ -40,6 +40,7 @@ struct Subject {
   std::string cluster;  // "h100-sxm:16384"
   std::optional<Adapters> adapters = std::nullopt;
   ModelSize size = {};
+  std::string accelerator = "GPU";  // what one is called
 };
 
 Subject subject_of(const Scenario& scenario);
