@@ -16,6 +16,7 @@
 #include "network/msccl.h"
 #include "progress.h"
 #include "report/network/network_report.h"
+#include "search/default_step.h"
 
 namespace orrery::cli {
 namespace {
@@ -76,6 +77,12 @@ Result<int> share_cluster(const ClusterOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const Document document, read_document(options.jobs));
   ORRERY_TRY(DescribedJobs jobs, read_jobs(document, catalog));
+  for (DescribedJob& job : jobs.jobs) {
+    ORRERY_TRY(const PredictedStep step,
+               at(job.placement.name, default_step(job.spec, catalog, common.threads)));
+    job.spec.scenario.plan = step.plan();
+    job.spec.scenario.training = step.training();
+  }
   ORRERY_TRY(const SharedFabric shared, share_fabric(std::move(jobs), catalog));
   return print(common.json ? to_json(shared_fabric_json(shared))
                            : shared_fabric_text(shared, text_style()));

@@ -109,10 +109,9 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
   ORRERY_TRY(out.accelerators, at(where, accelerators_of(out.placement, fabric, nodes)));
   ORRERY_TRY(const Cluster part, at(where, part_of(fabric, out.accelerators)));
   spec.append_member("cluster", Codec<Cluster>::write(part));
-  ORRERY_TRY(Spec read_of, at("job '" + out.placement.name + "'",
-                              read_spec(Document{document.name, spec}, "", catalog)));
-  complete_zero(read_of);
-  out.scenario = std::move(read_of.scenario);
+  ORRERY_TRY(out.spec, at("job '" + out.placement.name + "'",
+                          read_spec(Document{document.name, spec}, "", catalog)));
+  complete_zero(out.spec);
   return out;
 }
 
@@ -181,7 +180,7 @@ Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalo
   std::vector<PredictedStep> steps;
   for (DescribedJob& job : described.jobs) {
     ORRERY_TRY(PredictedStep step,
-               at(job.placement.name, predict(std::move(job.scenario), catalog)));
+               at(job.placement.name, predict(std::move(job.spec.scenario), catalog)));
     steps.push_back(std::move(step));
   }
   std::vector<StepOnFabric> all;

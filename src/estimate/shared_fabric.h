@@ -24,6 +24,7 @@
 #include "catalog/catalog.h"
 #include "document/fields.h"
 #include "estimate/fabric_simulation.h"
+#include "estimate/spec.h"
 
 namespace orrery {
 
@@ -41,7 +42,7 @@ Fields<JobPlacement> fields_of(const JobPlacement*);
 struct DescribedJob {
   JobPlacement placement;
   std::vector<std::uint32_t> accelerators;  // of every rank
-  Scenario scenario;
+  Spec spec;
 };
 
 struct DescribedJobs {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/accelerator_noun.h"
 #include "estimate/estimate.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_settings.h"
@@ -15,23 +16,37 @@
 namespace orrery {
 namespace {
 
-// The best of the plans that differ from `plan` in tp, pp, ep and recomputation, all of them for
-// the same batch. None where none fits.
-std::optional<SearchResult> split_to_fit(const Spec& spec, const Plan& plan, const Catalog& catalog,
-                                         int threads) {
+// The best of a space that takes about a second at most: all degrees, but sequences in parts of
+// 4,096 tokens or more, 1F1B, and `usual` for the rest, where embedding tables, whose placement
+// takes long, belong as well. None where nothing fits.
+std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog& catalog,
+                                            int threads) {
+  const auto completed = completed_plan(asked.model, asked.cluster, asked.training, asked.plan);
+  const Plan& usual = completed.plan;
+  const std::int64_t tokens = completed.training.sequence_length;
+  constexpr std::int64_t kTokensOfARank = 4096;
   SearchSpace space;
-  space.cp = space.chunks = space.micro_batch = {1};
-  space.zero = {plan.zero};
+  for (std::int64_t cp = 1; cp == 1 || cp * kTokensOfARank <= tokens; cp *= 2) {
+    space.cp.push_back(cp);
+  }
+  space.zero = {1, 2, 3};
+  space.pipeline_zero = asked.software.pipeline_zero;
+  if (asked.model.tables > 0) {
+    space.micro_batch = {usual.micro_batch};
+    space.zero = {usual.zero};
+    space.table_sharding = {usual.table_sharding};
+    space.towers = {usual.towers};
+    space.codec = {usual.codec};
+  }
   space.recompute_layers = {0};
-  space.modules.emplace_back();
-  space.dispatch = {plan.dispatch};
-  space.context_parallel = {plan.context_parallel};
-  space.schedules = {plan.schedule};
-  space.placements = {plan.placement};
+  space.context_parallel = {usual.context_parallel};
+  space.schedules = {"1f1b", "interleaved_1f1b"};
+  space.placements = {usual.placement};
   SearchOptions options;
   options.top = 1;
   options.threads = threads;
-  auto found = search(spec.scenario, space, options, catalog);
+  options.best_alone = true;
+  auto found = search(asked, space, options, catalog);
   if (!found || !found->winner) return std::nullopt;
   return *std::move(found);
 }
@@ -45,31 +60,27 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, int
 
 Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, KeptPrices& prices,
                                    int threads) {
-  auto step = prices.predict(spec.scenario);
-  if (!spec.stated.empty() || (step && estimate(*step).verdict != Verdict::does_not_fit)) {
-    return step;
-  }
   const Scenario& asked = spec.scenario;
-  const Plan plan = completed_plan(asked.model, asked.cluster, asked.training, asked.plan).plan;
-  const auto split = split_to_fit(spec, plan, catalog, threads);
-  if (!split) return step;
+  if (!spec.stated.empty()) return prices.predict(asked);
+  const auto best = best_usual_plan(asked, catalog, threads);
+  if (!best) return prices.predict(asked);
   // Compared for one batch, and predicted for that one: with the batch of its own replicas another
   // plan may be the fastest.
-  Scenario other = asked;
-  other.plan = split->winner->plan();
-  other.training.global_batch = split->winner->training().global_batch;
-  auto fitting = prices.predict(std::move(other));
-  if (!fitting) return step;
+  Scenario chosen = asked;
+  chosen.plan = best->winner->plan();
+  chosen.training.global_batch = best->winner->training().global_batch;
+  ORRERY_TRY(PredictedStep step, prices.predict(std::move(chosen)));
   std::vector<std::string> said = {fmt::format(
-      "plan {}: no plan was stated, and data parallelism alone {}; the fastest of {} "
-      "plans that vary tp, pp, ep and recomputation",
-      plan_settings(fitting->plan()), step ? "does not fit" : "cannot run", split->considered)};
+      "plan {}: no plan was stated; the fastest of {} usual ones; orrery search tries more",
+      plan_settings(step.plan()), best->considered)};
   if (asked.training.global_batch == 0) {
-    said.push_back(assumed_batch(asked.model, asked.plan, fitting->training().global_batch,
-                                 "one for each GPU, as data parallelism alone would take"));
+    said.push_back(
+        assumed_batch(asked.model, asked.plan, step.training().global_batch,
+                      fmt::format("one for each {}, as data parallelism alone would take",
+                                  accelerator_noun(asked.cluster))));
   }
-  fitting->defaults.insert(fitting->defaults.begin(), said.begin(), said.end());
-  return fitting;
+  step.defaults.insert(step.defaults.begin(), said.begin(), said.end());
+  return step;
 }
 
 }  // namespace orrery

@@ -6,9 +6,9 @@
 
 namespace orrery {
 
-// The step that is specified. Where no part of a plan is stated and the default is too large for
-// memory or cannot run: the step of the fastest plan with other tp, pp, ep and recomputation, if
-// there is one, for the batch that the search takes for all of them. Errors: as predict().
+// The step that is specified. Where no part of a plan is stated: the step of the fastest plan that
+// fits of a small space (docs/estimate.md says which), all of them for one batch; where none fits,
+// of data parallelism alone. Errors: as predict().
 Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, int threads);
 Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, KeptPrices& prices,
                                    int threads);

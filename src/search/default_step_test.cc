@@ -22,22 +22,34 @@ Spec of_llama_8b(const char* cluster, std::int64_t global_batch) {
   return spec;
 }
 
-// Plans with fewer replicas are no faster because their batch would be smaller: all have that of
-// the search, and data parallelism alone has the same.
-TEST(DefaultStep, ComparesPlansForOneBatch) {
-  const Spec spec = of_llama_8b("h100-sxm:64", 0);
-  const auto step = default_step(spec, Catalog::built_in(), 2);
-  ASSERT_TRUE(step) << step.error().text();
-  EXPECT_GT(step->plan().tp * step->plan().pp, 1);
-  EXPECT_EQ(step->training().global_batch, 64);
+// A batch that nobody states is one for each GPU, whatever the replicas of the plan.
+TEST(DefaultStep, IsNearTheBestOfASearch) {
+  for (const std::int64_t batch : {0, 1024}) {
+    const Spec spec = of_llama_8b("h100-sxm:64", batch);
+    const auto step = default_step(spec, Catalog::built_in(), 2);
+    ASSERT_TRUE(step) << step.error().text();
+    EXPECT_EQ(step->training().global_batch, batch == 0 ? 64 : 1024);
+    EXPECT_NE(estimate(*step).verdict, Verdict::does_not_fit);
+    SearchSpace space;
+    space.recompute = {Recompute::none};
+    const auto found = search(spec.scenario, space, {}, Catalog::built_in());
+    ASSERT_TRUE(found && !found->plans.empty());
+    EXPECT_EQ(found->plans.front().training.global_batch, step->training().global_batch);
+    EXPECT_LE(step->folded.time.seconds() / found->plans.front().step_time, 1.02);
+  }
+  const auto step = default_step(of_llama_8b("h100-sxm:64", 0), Catalog::built_in(), 2);
   EXPECT_THAT(step->defaults, Contains(StartsWith("global batch 64 sequences: one for each GPU")));
-  SearchSpace space;
-  space.cp = {1};
-  space.recompute = {Recompute::none};
-  const auto found = search(spec.scenario, space, {}, Catalog::built_in());
-  ASSERT_TRUE(found && !found->plans.empty());
-  EXPECT_EQ(found->plans.front().training.global_batch, 64);
-  EXPECT_LE(found->plans.front().step_time, step->folded.time.seconds());
+}
+
+TEST(DefaultStep, KeepsWhatIsStated) {
+  Spec spec = of_llama_8b("h100-sxm:64", 64);
+  spec.scenario.plan.tp = 4;
+  spec.stated = {"tp"};
+  const auto step = default_step(spec, Catalog::built_in(), 1);
+  ASSERT_TRUE(step) << step.error().text();
+  EXPECT_EQ(step->plan().tp, 4);
+  EXPECT_EQ(step->plan().dp, 16);
+  EXPECT_EQ(step->plan().micro_batch, 1);
 }
 
 // More GPUs than sequences: data parallelism alone is no plan, others are.
@@ -47,7 +59,7 @@ TEST(DefaultStep, DividesTheModelWhereReplicasWouldBeTooMany) {
   EXPECT_EQ(step->training().global_batch, 16);
   EXPECT_LE(step->plan().dp, 16);
   EXPECT_NE(estimate(*step).verdict, Verdict::does_not_fit);
-  EXPECT_THAT(step->defaults, Contains(HasSubstr("data parallelism alone cannot run")));
+  EXPECT_THAT(step->defaults, Contains(HasSubstr("no plan was stated")));
 }
 
 // What no plan can do is refused with the reasons of the simplest one.

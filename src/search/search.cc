@@ -55,7 +55,7 @@ class Search {
       return finish(assumed, errors);
     }
     find_best();
-    if (!plans_.empty()) {
+    if (!plans_.empty() && !options_.best_alone) {
       find_runners_up();
       if (options_.all_axes) {
         improve();

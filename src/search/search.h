@@ -54,6 +54,7 @@ struct SearchOptions {
   // Improve the best plans, and the best with another value on each axis, on the axes outside the
   // space too: the best of all plans that differ on one axis, again until none is better.
   bool all_axes = false;
+  bool best_alone = false;  // no runners-up and no front: not with all_axes or a judge
   // If given, every plan that fits is simulated and judged, in order of its lower bound: nothing is
   // known of the function that would set plans aside. Not with all_axes.
   Judge judge;
