@@ -222,6 +222,37 @@ void read_hunyuan_video(ConfigReader& r, ImageModel& m) {
   m.transformer = t;
 }
 
+void read_wan(ConfigReader& r, ImageModel& m) {
+  ImageTransformer t;
+  t.heads = r.number("num_attention_heads");
+  t.hidden = t.heads * r.number("attention_head_dim");
+  t.feed_forward = r.number("ffn_dim");
+  t.layers = r.number("num_layers");
+  const std::vector<std::int64_t> patch = r.numbers("patch_size", 0, 0);
+  if (patch.size() == 3 && patch[1] == patch[2]) {
+    t.patch_frames = patch[0];
+    t.patch = patch[1];
+  } else if (!patch.empty()) {
+    r.keys.refuse({ErrorCode::unsupported, "patches that are not square are not modelled",
+                   r.keys.place("patch_size"), "write frames, height and width: [1, 2, 2]"});
+  }
+  const auto norm = r.keys.text("qk_norm");
+  if (norm && *norm != "rms_norm_across_heads") {
+    r.keys.refuse({ErrorCode::unsupported, "qk_norm '" + *norm + "' is not modelled",
+                   r.keys.place("qk_norm"), "known: rms_norm_across_heads"});
+  }
+  t.head_norm = norm ? HeadNorm::rms_across : HeadNorm::none;
+  t.rotary = t.cross_attention = t.shared_modulation = t.second_text_product = true;
+  r.without({"added_kv_proj_dim", "image_dim", "pos_embed_seq_len"});
+  m.in_channels = r.number("in_channels", 16);
+  m.out_channels = r.number("out_channels", 16);
+  m.frame_scale = 4;
+  m.text = {512, r.number("text_dim", 4096), 0};
+  m.image = {720, 1280, 81};
+  m.assumed.emplace_back("a prompt of 512 tokens and 81 frames of 1280x720, as the model's page");
+  m.transformer = t;
+}
+
 void read_autoencoder(ConfigReader& r, ImageModel& m) {
   Autoencoder a;
   r.keys.require("block_out_channels");
@@ -250,6 +281,7 @@ constexpr KnownClass kClasses[] = {
     {"DiTTransformer2DModel", read_dit},
     {"CogVideoXTransformer3DModel", read_cogvideox},
     {"HunyuanVideoTransformer3DModel", read_hunyuan_video},
+    {"WanTransformer3DModel", read_wan},
     {"AutoencoderKL", read_autoencoder},
 };
 

@@ -62,8 +62,8 @@ struct UNet {
 };
 Fields<UNet> fields_of(const UNet*);
 
-// What norms of query and key heads have parameters for.
-enum class HeadNorm { none, rms, layer };
+// Norms on queries and keys: of each head, or of all heads of a token together.
+enum class HeadNorm { none, rms, layer, rms_across };
 
 // A transformer over patches of the latent (DiT, arXiv 2212.09748). Every layer scales, shifts and
 // gates by the time step (adaLN-Zero, s.3.2). Layers come in the order of their kinds below. With a
@@ -87,13 +87,17 @@ struct ImageTransformer {
   std::int64_t classes = 0;           // rows of a table of labels; 0: none
   std::int64_t stored_positions = 0;  // position vectors that are kept as parameters
   HeadNorm head_norm = HeadNorm::none;
-  bool modulated = true;            // by the time step; else norms with scale and shift alone
-  bool cross_attention = false;     // layers on the image alone attend to the text behind
-  std::int64_t vocabulary = 0;      // rows of a table of image tokens; 0: a latent is denoised
-  bool rotary = false;              // positions turn queries and keys
-  bool affine_norms = false;        // norms have a scale and a shift of their own
-  bool last_text_ends = false;      // the last double layer computes no text any more
-  bool guidance_embedding = false;  // is told the guidance (distilled): one evaluation a step
+  bool modulated = true;  // by the time step; else norms with scale and shift alone
+  // One product makes the vectors of all layers, and each adds its own (adaLN-single, arXiv
+  // 2310.00426 s.2.3).
+  bool shared_modulation = false;
+  bool cross_attention = false;      // layers on the image alone attend to the text behind
+  bool second_text_product = false;  // embeds the text, behind the first
+  std::int64_t vocabulary = 0;       // rows of a table of image tokens; 0: a latent is denoised
+  bool rotary = false;               // positions turn queries and keys
+  bool affine_norms = false;         // norms have a scale and a shift of their own
+  bool last_text_ends = false;       // the last double layer computes no text any more
+  bool guidance_embedding = false;   // is told the guidance (distilled): one evaluation a step
   bool operator==(const ImageTransformer&) const = default;
 };
 Fields<ImageTransformer> fields_of(const ImageTransformer*);

@@ -88,6 +88,8 @@ TEST(ImageModels, HaveTheKnownParametersToTheUnit) {
            {"flux-dev", 11'901'408'320},
            {"hunyuan-video", 12'821'012'544},
            {"sd3-medium", 2'028'328'000},
+           {"wan-2.1-t2v-14b", 14'288'491'584},
+           {"wan-2.1-t2v-1.3b", 1'418'996'800},
            {"sd-controlnet", 361'279'120},
            {"clip-vit-l-text", 123'060'480}}) {
     EXPECT_EQ(parameters(model(name)), count) << name;
@@ -292,6 +294,13 @@ TEST(DiffusersConfig, GivesTheModelsOfTheCatalog) {
       "use_rotary_positional_embeddings": true})"));
   ASSERT_TRUE(cog) << cog.error().text();
   EXPECT_EQ(parameters(*cog), parameters(model("cogvideox-5b")));
+  const auto wan = read_model(config(R"({"_class_name": "WanTransformer3DModel",
+      "attention_head_dim": 128, "cross_attn_norm": true, "ffn_dim": 13824, "image_dim": null,
+      "num_attention_heads": 40, "num_layers": 40, "patch_size": [1, 2, 2],
+      "qk_norm": "rms_norm_across_heads", "text_dim": 4096})"));
+  ASSERT_TRUE(wan) << wan.error().text();
+  EXPECT_EQ(parameters(*wan), 14'288'491'584);
+  EXPECT_NEAR(gflops(*wan).all() / gflops(model("wan-2.1-t2v-14b")).all(), 1, 1e-12);
   const auto decoder = read_model(config(R"({"_class_name": "AutoencoderKL",
       "block_out_channels": [128, 256, 512, 512], "layers_per_block": 2, "latent_channels": 4,
       "sample_size": 512})"));
@@ -307,8 +316,16 @@ TEST(DiffusersConfig, SaysWhatIsMissingOrNotModelled) {
   EXPECT_THAT(message(R"({"_class_name": "SD3Transformer2DModel", "num_layers": 24})"),
               testing::AllOf(HasSubstr("num_attention_heads"), HasSubstr("attention_head_dim"),
                              HasSubstr("joint_attention_dim"), HasSubstr("pooled_projection_dim")));
-  EXPECT_THAT(message(R"({"_class_name": "WanTransformer3DModel"})"),
-              HasSubstr("class 'WanTransformer3DModel' of diffusers is not known"));
+  EXPECT_THAT(message(R"({"_class_name": "LTXVideoTransformer3DModel"})"),
+              HasSubstr("class 'LTXVideoTransformer3DModel' of diffusers is not known"));
+  const auto wan = [&](const std::string& further) {
+    return message(R"({"_class_name": "WanTransformer3DModel", "num_attention_heads": 40,
+        "attention_head_dim": 128, "ffn_dim": 13824, "num_layers": 40, )" +
+                   further + "}");
+  };
+  EXPECT_THAT(wan(R"("patch_size": [1, 2, 4])"), HasSubstr("patches that are not square"));
+  EXPECT_THAT(wan(R"("image_dim": 1280)"), HasSubstr("image_dim is not modelled"));
+  EXPECT_THAT(wan(R"("qk_norm": "layer_norm")"), HasSubstr("known: rms_norm_across_heads"));
   EXPECT_THAT(message(R"({"_class_name": "UNet2DConditionModel", "block_out_channels": [320],
       "down_block_types": ["AttnDownBlock2D"]})"),
               HasSubstr("block AttnDownBlock2D is not modelled"));

@@ -1,7 +1,8 @@
 // Transformers over patches of a latent: DiT (arXiv 2212.09748), MMDiT (arXiv 2403.03206) with
 // double and single layers (black-forest-labs/flux src/flux/modules/layers.py, Tencent/HunyuanVideo
 // hyvideo/modules/models.py), and layers on text and video as one sequence (CogVideoX, arXiv
-// 2408.06072; diffusers src/diffusers/models/transformers/cogvideox_transformer_3d.py).
+// 2408.06072; diffusers src/diffusers/models/transformers/cogvideox_transformer_3d.py), and layers on
+// video that attend to text (Wan-Video/Wan2.1 wan/modules/model.py).
 
 #include "model/diffusion/blocks.h"
 #include "model/layer_writer.h"
@@ -73,6 +74,13 @@ class TransformerWriter {
   // `vectors` of the hidden width for every image, from the vector that conditions it.
   void modulate(std::string_view name, double vectors) {
     if (!t_.modulated) return;
+    if (t_.shared_modulation) {
+      Operator& own = out_.elementwise(name, {1, Symbol::sequences}, fixed(vectors * hidden()),
+                                       ElementwiseKind::other, 2);
+      own.op_class = OperatorClass::embedding;
+      own.parameters = vectors * hidden();
+      return;
+    }
     out_.product({.name = name,
                   .op_class = OperatorClass::embedding,
                   .rows = {1, Symbol::sequences},
@@ -108,20 +116,23 @@ class TransformerWriter {
   void qkv(Stream s) {
     qkv_product("attention.qkv", s);
     const Dimension query_key = divided(2 * hidden(), LogicalAxis::heads);
-    if (t_.head_norm != HeadNorm::none) {
-      const bool layer = t_.head_norm == HeadNorm::layer;
-      const double head = hidden() / heads();
-      Operator& op =
-          out_.elementwise("attention.query_key_norm", whole_rows(s), query_key,
-                           layer ? ElementwiseKind::layer_norm : ElementwiseKind::rms_norm, 2);
-      op.op_class = OperatorClass::normalization;
-      op.backward_passes = 3;
-      op.parameters = (layer ? 4 : 2) * head;
-      op.saved = {{whole_rows(s), query_key, ElementKind::activation}};
-    }
+    head_norm("attention.query_key_norm", s, query_key, 2);
     if (t_.rotary) {
       out_.elementwise("attention.rotary", whole_rows(s), query_key, ElementwiseKind::rotary, 2);
     }
+  }
+  // Of `sets` sets of heads, together `width` wide: queries, keys or both.
+  void head_norm(std::string_view name, Stream s, Dimension width, double sets) {
+    if (t_.head_norm == HeadNorm::none) return;
+    const bool layer = t_.head_norm == HeadNorm::layer;
+    const double scaled = t_.head_norm == HeadNorm::rms_across ? hidden() : hidden() / heads();
+    Operator& op =
+        out_.elementwise(name, whole_rows(s), width,
+                         layer ? ElementwiseKind::layer_norm : ElementwiseKind::rms_norm, 2);
+    op.op_class = OperatorClass::normalization;
+    op.backward_passes = 3;
+    op.parameters = (layer ? 2 : 1) * sets * scaled;
+    op.saved = {{whole_rows(s), width, ElementKind::activation}};
   }
   void core(Stream s) {
     out_.attention(
@@ -199,9 +210,10 @@ class TransformerWriter {
     feed_forward(s);
   }
 
-  // The text is as wide as the layers by then.
+  // The text is as wide as the layers by then. The time step modulates none of it.
   void cross_attention() {
-    norm("cross_attention.norm", Stream::image);
+    out_.norm("cross_attention.norm", stream_rows(Stream::image), hidden(),
+              ElementwiseKind::layer_norm, 2 * hidden());
     const Dimension queries = divided(hidden(), LogicalAxis::heads);
     const Dimension keys = divided(2 * hidden(), LogicalAxis::heads);
     out_.product({.name = "cross_attention.query",
@@ -219,10 +231,13 @@ class TransformerWriter {
                   .k = fixed(hidden()),
                   .shares_input = true})
         .saved.push_back({whole_rows(Stream::text), keys, ElementKind::activation});
+    head_norm("cross_attention.query_norm", Stream::image, queries, 1);
+    head_norm("cross_attention.key_norm", Stream::text, queries, 1);
     out_.attention({"cross_attention.core", whole_rows(Stream::image), whole_rows(Stream::text),
                     heads(), hidden() / heads()});
     projection(Stream::image);
-    residual("cross_attention.residual", Stream::image);
+    out_.elementwise("cross_attention.residual", stream_rows(Stream::image), fixed(hidden()),
+                     ElementwiseKind::residual, 3);
   }
 
   // Text and image meet in attention alone.
@@ -303,6 +318,7 @@ class TransformerWriter {
     if (t_.modulated) {
       embed_twice("embedding.time", image, condition(), t_.joint_layers > 0 ? hidden() : kSines);
     }
+    if (t_.shared_modulation) embed("embedding.modulation", image, 6 * hidden(), condition());
     if (t_.guidance_embedding) embed_twice("embedding.guidance", image, condition(), kSines);
     if (image_.text.pooled > 0) {
       embed_twice("embedding.pooled", image, condition(), static_cast<double>(image_.text.pooled));
@@ -310,6 +326,7 @@ class TransformerWriter {
     if (t_.classes > 0) look_up("embedding.label", image, t_.classes);
     if (image_.text.tokens > 0) {
       embed("embedding.text", text, hidden(), static_cast<double>(image_.text.width));
+      if (t_.second_text_product) embed("embedding.text", text, hidden(), hidden());
       if (t_.refiner_layers > 0) refine_text(image);
     }
     model_.embedding = {"embedding", out_.take(), hidden()};
