@@ -214,11 +214,11 @@ DescribedJobs jobs_of(const std::string& fabric, const std::string& jobs) {
 // A job inside a site takes the step that it takes on that site by itself, in flows too.
 TEST(SharedFabric, PredictsAJobOnTheSiteThatItLiesIn) {
   const DescribedJobs described = jobs_of(kDiffering, job("a", "first: 64, every: 1"));
-  const Cluster& part = described.jobs[0].scenario.cluster;
+  const Cluster& part = described.jobs[0].spec.scenario.cluster;
   EXPECT_EQ(part.name, "a100-80gb-sxm:64");
   EXPECT_EQ(part.accelerator.name, "a100-80gb-sxm");
   EXPECT_EQ(site_count(part), 1U);
-  Scenario by_itself = described.jobs[0].scenario;
+  Scenario by_itself = described.jobs[0].spec.scenario;
   by_itself.cluster = *parse_cluster("a100-80gb-sxm:64", catalog());
   const StepFlows flows = flows_of(by_itself);
   const SharedFabric answer = shared_of(described);
@@ -230,7 +230,7 @@ TEST(SharedFabric, PredictsAJobOnTheSiteThatItLiesIn) {
 // Ranks of a job over several sites have the prices of their own.
 TEST(SharedFabric, PredictsAJobOverSitesOnItsPartOfEach) {
   const DescribedJobs described = jobs_of(kDiffering, job("a", "first: 32"));
-  const Cluster& part = described.jobs[0].scenario.cluster;
+  const Cluster& part = described.jobs[0].spec.scenario.cluster;
   EXPECT_EQ(part.name, "h100-sxm:32+a100-80gb-sxm:32@metro-pair");
   ASSERT_EQ(site_count(part), 2U);
   EXPECT_EQ(accelerators_of(part, 0), 32);
@@ -238,7 +238,7 @@ TEST(SharedFabric, PredictsAJobOverSitesOnItsPartOfEach) {
   const SharedFabric answer = shared_of(described);
   EXPECT_EQ(answer.jobs[0].slow_down(), 1);
   EXPECT_TRUE(answer.pairs.empty());
-  EXPECT_EQ(answer.jobs[0].closed, flows_of(described.jobs[0].scenario).closed);
+  EXPECT_EQ(answer.jobs[0].closed, flows_of(described.jobs[0].spec.scenario).closed);
 }
 
 TEST(SharedFabric, OfJobsInDifferentSitesIsNotSlowed) {

@@ -235,7 +235,7 @@ TEST(SimGridOracle, ThreeJobsOnOneSpine) {
   DescribedJobs jobs = *read_jobs(*parse_yaml(three_jobs(), "jobs.yaml"), catalog);
   const CostContext context = *cost_context(jobs.fabric, catalog);
   std::vector<PredictedStep> steps;
-  for (const DescribedJob& job : jobs.jobs) steps.push_back(*predict(job.scenario, catalog));
+  for (const DescribedJob& job : jobs.jobs) steps.push_back(*predict(job.spec.scenario, catalog));
   std::vector<StepOnFabric> all;
   for (std::size_t j = 0; j < steps.size(); ++j)
     all.push_back({&steps[j], jobs.jobs[j].accelerators});
