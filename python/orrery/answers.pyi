@@ -1895,8 +1895,8 @@ class Collective(Record):
     """bus bandwidth = factor x payload / time"""
     library_s: float
     """what the communication library takes, by the cost model"""
-    library_algorithm: Literal["ring", "tree", "hierarchical", "in_switch", "parallel_trees", "pairwise"]
-    """that it chooses"""
+    library_algorithm: str
+    """that it chooses; of an all-to-all, how its messages travel"""
     library_protocol: Literal["low_latency", "low_latency_128", "simple"]
     """that it chooses"""
     algorithms: Records[AlgorithmTimes]

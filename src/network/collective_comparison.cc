@@ -296,6 +296,12 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
   out.bus_factor = bus_factor(kind, static_cast<double>(ranks));
   out.library = slowest.library;
   const CommunicationPath& path = slowest.path;
+  if (kind == CollectiveKind::all_to_all) {
+    const AllToAllTimes times =
+        all_to_all_times(kind, payload, path, out.library.protocol, parameters);
+    out.library_messages =
+        times.direct <= times.aggregated ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn;
+  }
   Cluster reached = cluster;
   std::vector<std::vector<std::uint32_t>> placement(1);
   placement[0].resize(members);

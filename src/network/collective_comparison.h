@@ -82,6 +82,8 @@ struct CollectiveComparison {
   Bytes payload;
   double bus_factor = 1;  // bus bandwidth = factor x payload / time
   CollectiveChoice library;
+  // How the messages of its all-to-all travel, whatever is simulated beside it: direct or pxn.
+  std::optional<ProgramAlgorithm> library_messages;
   std::vector<AlgorithmTimes> algorithms;  // the fastest by flows first
 };
 

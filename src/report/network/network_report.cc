@@ -65,27 +65,17 @@ std::string network_text(const NetworkFigures& n, const TextStyle& style) {
 
 namespace {
 
-// A library's all-to-all is named after the messages it sends, where both are compared.
-std::string library_algorithm(const CollectiveComparison& c) {
-  const auto closed_form = [&](ProgramAlgorithm algorithm) {
-    const auto found = std::ranges::find(c.algorithms, algorithm, &AlgorithmTimes::algorithm);
-    return found == c.algorithms.end() ? std::nullopt : found->closed_form;
-  };
-  const auto direct = closed_form(ProgramAlgorithm::direct);
-  const auto relayed = closed_form(ProgramAlgorithm::pxn);
-  if (c.kind != CollectiveKind::all_to_all || !direct || !relayed) {
-    return words_of(c.library.algorithm);
-  }
-  return words_of(*direct <= *relayed ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn);
+std::string_view library_algorithm(const CollectiveComparison& c) {
+  return c.library_messages ? to_text(*c.library_messages) : to_text(c.library.algorithm);
 }
 
 }  // namespace
 
 std::string collective_text(const CollectiveComparison& c, const TextStyle& style) {
-  std::string out =
-      paragraph(style, "{} of {} among {} ranks of {}: the library takes {} ({}, {})",
-                words_of(c.kind), to_text(c.payload), grouped(c.ranks), c.cluster,
-                to_text(c.library.time), library_algorithm(c), words_of(c.library.protocol));
+  std::string out = paragraph(style, "{} of {} among {} ranks of {}: the library takes {} ({}, {})",
+                              words_of(c.kind), to_text(c.payload), grouped(c.ranks), c.cluster,
+                              to_text(c.library.time), spaced(library_algorithm(c), '-'),
+                              words_of(c.library.protocol));
   Table table(left("algorithm", 9).telling_rows_apart(), right("closed form", 7), right("flows", 9),
               right("hashed", 6), right("planned", 5), right("bus bandwidth", 8),
               left("busiest level", 4), right("busy", 3));
@@ -188,7 +178,8 @@ inline constexpr auto kResults<CollectiveComparison> = table<CollectiveCompariso
     field<&CollectiveComparison::bus_factor>("bus bandwidth = factor x payload / time"),
     field("library_s", "what the communication library takes, by the cost model",
           [](auto& c) { return c.library.time; }),
-    field("library_algorithm", "that it chooses", [](auto& c) { return c.library.algorithm; }),
+    field("library_algorithm", "that it chooses; of an all-to-all, how its messages travel",
+          [](auto& c) { return std::string(library_algorithm(c)); }),
     field("library_protocol", "that it chooses", [](auto& c) { return c.library.protocol; }),
     field<&CollectiveComparison::algorithms>("the fastest by flows first"));
 
