@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -299,8 +301,15 @@ struct TrainOptions {
 Result<int> train_twice(const TrainOptions& o, const Common& common) {
   TrainingQuestion question = o.question;
   ORRERY_TRY(question.format, at("--format", parse_float_format(o.format)));
-  ORRERY_TRY(const TrainingStudy study,
-             at("--format " + o.format, training_study(question, threads_to_use(common.threads))));
+  std::optional<Progress> progress(std::in_place, !common.quiet);
+  const auto tell = [&](double share) {
+    if (Progress::interrupted()) end_by_signal(SIGINT);
+    progress->show(share, "training");
+  };
+  ORRERY_TRY(
+      const TrainingStudy study,
+      at("--format " + o.format, training_study(question, threads_to_use(common.threads), tell)));
+  progress.reset();
   if (!o.folder.empty()) {
     ORRERY_RETURN_IF_ERROR(make_folder(o.folder));
     const auto write = [&](const std::string& name, const std::vector<WrittenTensor>& tensors) {

@@ -422,7 +422,8 @@ WeightDistance weight_distance(const std::vector<WrittenTensor>& a,
   return out;
 }
 
-Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads) {
+Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads,
+                                     const Progressed& progressed) {
   enum Run : std::size_t { base, flash, narrow, single, other, runs };
   constexpr std::array kRuns = {"baseline", "flash", "narrow", "fp32", "other-seed"};
   constexpr std::size_t kLogged = 512;  // components of a tensor
@@ -441,7 +442,7 @@ Result<TrainingStudy> training_study(const TrainingQuestion& question, int threa
   using Snapshots = std::map<int, std::vector<WrittenTensor>>;
   std::vector<Snapshots> snapshots(seeds * runs);
   std::vector<std::optional<Error>> failures(snapshots.size());
-  parallel_for(snapshots.size(), threads, [&](std::size_t index) {
+  const auto train_one = [&](std::size_t index) {
     const std::size_t run = index % runs;
     const std::uint64_t seed = question.seed + index / runs;
     const std::uint64_t initial = run == other ? seed + 1'000'000 : seed;
@@ -469,7 +470,8 @@ Result<TrainingStudy> training_study(const TrainingQuestion& question, int threa
           }
         });
     if (!trained) failures[index] = at(kRuns[run], trained.error());
-  });
+  };
+  parallel_for(snapshots.size(), threads, train_one, progressed);
   for (const std::optional<Error>& failure : failures) {
     if (failure) return fail(*failure);
   }

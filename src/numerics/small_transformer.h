@@ -22,6 +22,7 @@
 
 #include "numerics/attention.h"
 #include "numerics/tensor_file.h"
+#include "parallel/parallel_for.h"
 
 namespace orrery {
 
@@ -96,6 +97,7 @@ struct TrainingStudy {
   std::vector<WrittenTensor> gradients;
 };
 // Error: a training that ends before its last step; the first one, by seed.
-Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads);
+Result<TrainingStudy> training_study(const TrainingQuestion& question, int threads,
+                                     const Progressed& progressed = {});
 
 }  // namespace orrery
