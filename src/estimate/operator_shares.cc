@@ -43,6 +43,7 @@ class SharesOfStep {
     Seconds all;
     for (const auto& [key, share] : found_) all += share.time;
     for (auto& [key, share] : found_) {
+      if (share.time == Seconds(0)) continue;  // the host's work, which takes no time of the device
       share.time_share = all > Seconds(0) ? share.time / all : 0;
       const double flops = flops_.contains(key.first) ? flops_.at(key.first) : 0;
       share.flops_share = all_flops_ > 0 ? flops / all_flops_ : 0;
