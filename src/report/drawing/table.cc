@@ -241,6 +241,22 @@ std::string Table::markdown() const {
   return out;
 }
 
+namespace {
+
+// A plan may go on in another line behind each of its settings.
+std::string breaks_at_commas(const std::string& markup) {
+  std::string out;
+  for (std::size_t i = 0; i < markup.size(); ++i) {
+    out += markup[i];
+    if (markup[i] == ',' && i + 1 < markup.size() && markup[i + 1] >= 'a' && markup[i + 1] <= 'z') {
+      out += "<wbr>";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string Table::html() const {
   std::string out = "<div class=\"scroll\"><table><thead><tr>";
   const auto align = [](const Column& c) { return c.align == Align::right ? " class=\"n\"" : ""; };
@@ -269,8 +285,9 @@ std::string Table::html() const {
       const std::string tip =
           cell.tip.empty() ? "" : fmt::format(" data-tip=\"{}\"", html_text(cell.tip));
       const int longest = column.longest_on_page;
-      out += fmt::format("<td{}{}>{}</td>", align(column), tip,
-                         html_text(longest > 0 ? shortened(cell.text, longest) : cell.text));
+      out += fmt::format(
+          "<td{}{}>{}</td>", align(column), tip,
+          breaks_at_commas(html_text(longest > 0 ? shortened(cell.text, longest) : cell.text)));
     }
     out += "</tr>\n";
   }

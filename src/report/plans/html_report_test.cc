@@ -48,7 +48,7 @@ std::string markup(std::string html) {
 }
 
 std::string unbalanced(std::string_view html) {
-  static const std::set<std::string_view> kVoid = {"meta", "br", "input", "!doctype"};
+  static const std::set<std::string_view> kVoid = {"meta", "br", "wbr", "input", "!doctype"};
   std::vector<std::string> open;
   while (true) {
     const std::size_t begin = html.find('<');
