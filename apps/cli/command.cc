@@ -79,6 +79,12 @@ CLI::Validator number_within(double least, double most) {
   return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
 }
 
+void show_under(CLI::App* app, const char* heading, std::initializer_list<const char*> options) {
+  for (const char* name : options) {
+    if (CLI::Option* option = app->get_option_no_throw(name)) option->group(heading);
+  }
+}
+
 void choose_output(OutputChoice choice) { output_choice = std::move(choice); }
 
 void say(const std::string& text) { std::fprintf(stderr, "orrery: %s\n", printable(text).c_str()); }

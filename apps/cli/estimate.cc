@@ -166,7 +166,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
          painted(fmt::format("{}: it needs {} and has {}.", style_of(figures.verdict).words,
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
                  style_of(figures.verdict).ink, style) +
-         (q.model == "-" ? "" : " Plans that fit: " + search) + "\n\n";
+         (q.model == "-" ? "" : " To look for plans that fit: " + search) + "\n\n";
 }
 
 Result<int> estimate_plan(const EstimateOptions& options, const Common& common) {
@@ -240,6 +240,10 @@ Command estimate_command(CLI::App& orrery) {
   app->add_option("--by", o->by, "operator: the time of each operator")
       ->check(CLI::IsMember({"operator"}));
   add_healthy_run(app, o->run);
+  show_under(app, "Shown as well",
+             {"--explain", "--sensitivity", "--traffic", "--network", "--numerics", "--by",
+              "--tokens", "--price"});
+  show_under(app, "Files", {"--emit", "--chakra", "--chakra-ranks", "--graph"});
   app->footer(
       "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
       "2048 "

@@ -106,16 +106,16 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--on", q.cluster,
                   "the cluster: h100-sxm:1024, a name from the catalog, or a YAML file");
   app->add_option("--plan", q.plan, "the plan: tp=8,pp=16,micro_batch=1,...");
-  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
   app->add_option("--seq", q.sequence_length, "tokens of a sequence: 8192, 8k");
   app->add_option("--global-batch", q.global_batch,
                   "sequences of a step: 2048; or, with k or M, its tokens: 4M");
-  app->add_option("--resolution", q.resolution, "of an image model, width x height: 1280x720");
-  app->add_option("--frames", q.frames, "of a video")->check(CLI::Range(1, 100'000));
   app->add_option("--precision", q.precision,
                   "of matrix products: bf16, fp16, fp8, mxfp8, nvfp4, tf32, fp32");
   app->add_option("--software", q.software,
                   "the training framework, of orrery catalog software: megatron-core-0.12, ...");
+  app->add_option("--workload", q.workload, "what is run: training, forward (evaluation)");
+  app->add_option("--resolution", q.resolution, "of an image model, width x height: 1280x720");
+  app->add_option("--frames", q.frames, "of a video")->check(CLI::Range(1, 100'000));
   app->add_option("--adapter-rank", q.adapter_rank,
                   "train low-rank adapters (LoRA) of this rank beside the frozen model")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
@@ -133,6 +133,10 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
+  show_under(app, "Special questions",
+             {"--workload", "--resolution", "--frames", "--adapter-rank", "--adapted-products",
+              "--set", "--kernels", "--isolate"});
+  show_under(app, "Files", {"--html", "--timeline", "--expanded"});
 }
 
 Result<Spec> ask(const Question& q, const Catalog& catalog) {

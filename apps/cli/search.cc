@@ -278,6 +278,13 @@ Command search_command(CLI::App& orrery) {
                   "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")
       ->delimiter(',');
   add_run(app, o->run);
+  show_under(app, "The search",
+             {"--top", "--time-limit", "--schedules", "--all-axes", "--axis", "--python"});
+  show_under(app, "Several sites", {"--sites", "--vary"});
+  show_under(app, "A whole run",
+             {"--objective", "--gpus", "--tokens", "--steps", "--failures", "--restart",
+              "--checkpoint", "--spares", "--price"});
+  show_under(app, "Files", {"--emit"});
   app->footer(
       "Fields that --plan or the specification states are kept, all others are searched.\n"
       "Example:\n  orrery search llama-3.1-8b --on h100-sxm:64 --seq 8192 --global-batch 128");
