@@ -25,14 +25,15 @@ Result<int> emit(const std::string& format, const PredictedStep& step, const Cat
   scenario.plan = step.plan();
   if (format == "plan") return print(to_text(without_idle_fields(scenario.plan)) + "\n");
   if (format == "yaml") return print(to_yaml(specification(scenario, catalog)));
-  const std::string framework = format == "megatron" ? "megatron-lm" : format;
-  if (!catalog.contains("launch", framework)) {
+  const auto table = catalog.find("launch", format);
+  if (!table) {
     std::vector<std::string> known = catalog.names("launch");
     known.insert(known.end(), {"megatron", "yaml", "plan"});
     return bad_input("unknown format '" + format + "'", "--emit", name_hint(format, known));
   }
-  ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, framework, catalog));
+  ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, format, catalog));
   const int printed = print(launch.text);
+  const std::string framework = table->root.find("name")->scalar_text();
   for (const std::string& field : launch.not_expressed) say(framework + " cannot express " + field);
   return printed;
 }

@@ -57,7 +57,13 @@ Result<std::vector<Edit>> all_edits(const WhatIfOptions& options) {
     ORRERY_RETURN_IF_ERROR(add(text, options.edit_file));
   }
   std::string flags;
-  for (const std::string& edit : options.edits) flags += edit + "\n";
+  for (const std::string& edit : options.edits) {
+    if (edit.find_first_not_of(" \t") == std::string::npos) {
+      return bad_input("an empty edit changes nothing", "--edit",
+                       "write one such as \"scale class matrix_product by 50%\"");
+    }
+    flags += edit + "\n";
+  }
   ORRERY_RETURN_IF_ERROR(add(flags, "--edit"));
   flags.clear();
   if (options.no_stragglers) flags += "even\n";

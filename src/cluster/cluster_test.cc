@@ -516,6 +516,8 @@ TEST(ClusterFile, IsReadFromDiskInWholeOrPart) {
   EXPECT_EQ(parse(path + ":16384"), parse("meta-h100-24k-roce:16384"));
   EXPECT_THAT(error_of("/does/not/exist.yaml"), HasSubstr("No such file"));
   EXPECT_THAT(error_of("/does/not/exist.yaml:8"), HasSubstr("No such file"));
+  EXPECT_THAT(error_of("8xH100"), HasSubstr("(write H100:8)"));
+  EXPECT_THAT(error_of("h100-sxmx16"), HasSubstr("(write h100-sxm:16)"));
   EXPECT_THAT(error_of(ORRERY_SOURCE_DIR "/catalog"), HasSubstr("is a directory"));
 }
 

@@ -1,10 +1,12 @@
 // The names of a cluster (cluster.h): short form, catalog entry, file, sites.
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "cluster/cluster.h"
 #include "cluster/cluster_description.h"
 #include "cluster/sites.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -51,7 +53,23 @@ Result<std::optional<Document>> find_entry(const Catalog& catalog, const char* k
   return fail(std::move(document.error()));
 }
 
+// "8xh100" and "h100x8" as they are written here, "h100:8"; empty for any other text.
+std::string with_colon(std::string_view text, const Catalog& catalog) {
+  for (const std::size_t x : {text.find_first_of("xX"), text.find_last_of("xX")}) {
+    if (x == std::string_view::npos) break;
+    const std::string_view before = text.substr(0, x);
+    const std::string_view after = text.substr(x + 1);
+    for (const auto& [count, name] : {std::pair(before, after), std::pair(after, before)}) {
+      if (parsed_number<std::int64_t>(count) && catalog.find("accelerators", std::string(name))) {
+        return std::string(name) + ":" + std::string(count);
+      }
+    }
+  }
+  return "";
+}
+
 Failure unknown(std::string_view head, const Catalog& catalog) {
+  const std::string meant = with_colon(head, catalog);
   std::vector<std::string> known;
   for (const char* kind : {"accelerators", "clusters", "nodes"}) {
     const auto names = catalog.names(kind);
@@ -60,7 +78,7 @@ Failure unknown(std::string_view head, const Catalog& catalog) {
   return fail(ErrorCode::not_found,
               "'" + std::string(head.substr(0, 100)) +
                   "' is not an accelerator, cluster or node of the catalog",
-              "", name_hint(head, known));
+              "", meant.empty() ? name_hint(head, known) : "write " + meant);
 }
 
 Result<Cluster> named(const Name& name, const Catalog& catalog) {

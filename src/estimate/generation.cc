@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "cost/collective/group_shape.h"
@@ -139,10 +140,11 @@ Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t st
     if (batch % dp != 0) {
       refuse(
           fmt::format("dp {} does not divide the evaluations of a step, {} ({} {}, {}): some "
-                      "replicas would have "
-                      "nothing to do; divide an image by cp or tp, or make more images",
+                      "replicas would have nothing to do; divide an image by cp or tp, as with "
+                      "--plan cp={}, or make more images",
                       dp, batch, q.images, q.images == 1 ? "image" : "images",
-                      evaluations == 2 ? "with and without the prompt" : "no guidance to divide"));
+                      evaluations == 2 ? "with and without the prompt" : "no guidance to divide",
+                      dp / std::gcd(dp, batch)));
     }
   }
   if (all.empty()) return {};

@@ -134,7 +134,11 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
   }
   const bool vocabulary = settings.contains("model.vocab");
   const auto read_model_of = [&]() -> Result<Architecture> {
-    return read_architecture(Document{"model", subtree_of<Architecture>(settings, "model")});
+    auto read = read_architecture(Document{"model", subtree_of<Architecture>(settings, "model")});
+    if (read) return read;
+    Error error = read.error();
+    error.hint = kGiveModel;
+    return fail(std::move(error));
   };
   ORRERY_TRY(Architecture architecture, read_model_of());
   if (const std::string name = catalog_name(architecture, vocabulary, catalog); !name.empty()) {
@@ -157,7 +161,9 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
 }
 
 Result<LaunchTable> table_of(const LaunchQuestion& question, const Catalog& catalog) {
-  if (!question.framework.empty()) return load_launch_table(catalog, question.framework);
+  if (!question.framework.empty()) {
+    return at("--from", load_launch_table(catalog, question.framework));
+  }
   std::optional<LaunchTable> best;
   std::size_t most = 0;
   for (const std::string& name : catalog.names("launch")) {

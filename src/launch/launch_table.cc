@@ -53,6 +53,7 @@ Fields<LaunchTable> fields_of(const LaunchTable*) {
   using T = LaunchTable;
   return Fields<T>("launch table")
       .required<&T::name>("of the framework")
+      .optional<&T::aliases>("other names")
       .required<&T::title>("what it is called")
       .required<&T::releases>("that its flags were read in")
       .required<&T::syntaxes>("of its files; the first is written")

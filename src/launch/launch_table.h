@@ -83,6 +83,7 @@ Fields<IrrelevantFlags> fields_of(const IrrelevantFlags*);
 
 struct LaunchTable {
   std::string name;
+  std::vector<std::string> aliases;
   std::string title;
   std::string releases;                // that the flags were read in
   std::vector<LaunchSyntax> syntaxes;  // the first is written

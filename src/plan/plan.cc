@@ -254,7 +254,15 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
       map.set(key, scalar_value(value));
     }
   }
-  return at("plan", table.read(map));
+  auto plan = table.read(map);
+  if (!plan && plan.error().hint.empty()) {
+    for (const FieldDescription& f : table.description().fields) {
+      if (f.key == plan.error().where) {
+        return fail(at("plan", Error{plan.error().code, plan.error().message, f.key, f.sentence}));
+      }
+    }
+  }
+  return at("plan", std::move(plan));
 }
 
 std::vector<std::string> stated_fields(std::string_view text) {
