@@ -38,6 +38,8 @@ std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog
     space.towers = {usual.towers};
     space.codec = {usual.codec};
   }
+  // Seldom slower, and half as many plans.
+  if (asked.model.experts > 0) space.dispatch = {ExpertDispatch::deduplicated};
   space.recompute_layers = {0};
   space.context_parallel = {usual.context_parallel};
   space.schedules = {"1f1b", "interleaved_1f1b"};
