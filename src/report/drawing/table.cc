@@ -35,7 +35,8 @@ std::string html_bar(std::span<const BarSegment> bar, bool narrow) {
   if (bar.size() == 1 && bar[0].tip.empty()) {
     return fmt::format(
         "<td class=\"{}\"><div style=\"--swatch:var(--{});width:{:.1f}%\"></div></td>",
-        narrow ? "bar mini" : "bar", bar[0].css_class, 100 * std::clamp(bar[0].share, 0.0, 1.0));
+        narrow ? "bar mini" : "bar", bar[0].css_class.empty() ? "accent" : bar[0].css_class,
+        100 * std::clamp(bar[0].share, 0.0, 1.0));
   }
   std::string parts;
   for (const BarSegment& part : bar) {
@@ -285,8 +286,12 @@ std::string Table::html() const {
       const std::string tip =
           cell.tip.empty() ? "" : fmt::format(" data-tip=\"{}\"", html_text(cell.tip));
       const int longest = column.longest_on_page;
+      constexpr std::size_t kName = 24;  // characters that stay on one line of a wide page
+      const bool name = column.align == Align::left && cell.text.size() <= kName &&
+                        cell.text.find_first_of(", ") == std::string::npos &&
+                        cell.text.find('-') != std::string::npos;
       out += fmt::format(
-          "<td{}{}>{}</td>", align(column), tip,
+          "<td{}{}>{}</td>", name ? " class=\"name\"" : align(column), tip,
           breaks_at_commas(html_text(longest > 0 ? shortened(cell.text, longest) : cell.text)));
     }
     out += "</tr>\n";

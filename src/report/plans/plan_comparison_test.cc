@@ -42,6 +42,10 @@ TEST(PlanComparison, MarksTheBestOfThoseThatFit) {
   EXPECT_EQ(document.find("best")->find("cost_dollars"), nullptr);
 }
 
+TEST(PlanComparison, BarsOfThePageHaveAColour) {
+  EXPECT_THAT(plan_comparison_html(three_and_two()), HasSubstr("var(--accent);width:100.0%"));
+}
+
 TEST(PlanComparison, GathersTheRowsOfAReason) {
   const std::string text = plan_comparison_text(three_and_two(), {.width = 100});
   EXPECT_THAT(text, HasSubstr("4-5   tp 3, \"no\""));
