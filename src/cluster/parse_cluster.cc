@@ -85,7 +85,7 @@ Result<Cluster> named(const Name& name, const Catalog& catalog) {
   ORRERY_TRY(const auto cluster_entry, find_entry(catalog, "clusters", name.head));
   if (cluster_entry) {
     ORRERY_TRY(Cluster cluster, read_cluster(*cluster_entry, catalog));
-    return name.count ? part_of(std::move(cluster), *name.count) : cluster;
+    return name.count ? part_of(cluster, *name.count) : cluster;
   }
   ClusterDescription description;
   ORRERY_TRY(std::optional<Document> entry, find_entry(catalog, "accelerators", name.head));
@@ -151,7 +151,7 @@ Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {
   ORRERY_TRY(const Name name, split(text));
   ORRERY_TRY(const Document document, read_document(name.head));
   ORRERY_TRY(Cluster cluster, read_cluster(document, catalog));
-  return part_of(std::move(cluster), *name.count);
+  return part_of(cluster, *name.count);
 }
 
 }  // namespace orrery

@@ -79,6 +79,9 @@ std::string nearest_in_words(std::span<const StepPoint> measured, const StepPoin
       nearest->kind != step.kind ? kind_in_words(nearest->kind) + " " : "", nearest->parameters_b,
       nearest->sequence != step.sequence ? fmt::format(" at sequence {}", nearest->sequence) : "",
       nearest->accelerators, nearest->accelerator);
+  if (nearest->software != step.software && !nearest->software.empty()) {
+    out += " with " + nearest->software;
+  }
   std::string differs;
   for (const std::string& word :
        {accelerators_factor(static_cast<double>(step.accelerators),
