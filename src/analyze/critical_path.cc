@@ -30,7 +30,7 @@ PathBound bound_of(const RecordedTrace& trace, const PathEdge& edge) {
 
 }  // namespace
 
-std::span<const EnumName<PathEdge::Kind>> names_of(PathEdge::Kind) {
+EnumNames<PathEdge::Kind> names_of(PathEdge::Kind) {
   using enum PathEdge::Kind;
   static constexpr auto kNames = std::to_array<EnumName<PathEdge::Kind>>({
       {operation, "operation"},

@@ -65,7 +65,7 @@ struct PathEdge {
   Kind kind = Kind::operation;
   std::int64_t weight_ns = 0;
 };
-std::span<const EnumName<PathEdge::Kind>> names_of(PathEdge::Kind);
+EnumNames<PathEdge::Kind> names_of(PathEdge::Kind);
 
 struct PathGraph {
   Interval window;

@@ -26,7 +26,7 @@ bool is_batched_product(const ProfileLine& line) {
 
 }  // namespace
 
-std::span<const EnumName<StepWork>> names_of(StepWork) {
+EnumNames<StepWork> names_of(StepWork) {
   using enum StepWork;
   static constexpr auto kNames = std::to_array<EnumName<StepWork>>({
       {products, "matrix products"},

@@ -54,7 +54,7 @@ enum class StepWork : std::uint8_t {
 };
 inline constexpr std::size_t kStepWorks = 14;
 // "matrix products": unlike the names of operators.
-std::span<const EnumName<StepWork>> names_of(StepWork);
+EnumNames<StepWork> names_of(StepWork);
 
 // How a recording computes the scores of its attention.
 enum class AttentionScores : std::uint8_t { in_kernels_of_attention, in_batched_products };

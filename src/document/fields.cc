@@ -1,5 +1,6 @@
 #include "document/fields.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "outcome/parsed_number.h"
@@ -31,6 +32,81 @@ Result<std::int64_t> read_integer(const Value& v) {
 Result<std::string> read_text(const Value& v) {
   if (!v.is_scalar() || v.kind() == Value::Kind::null) return bad_input("expected text");
   return v.scalar_text();
+}
+
+FieldTable::FieldTable(std::string_view name) : description_{std::string(name), {}, {}} {}
+
+void FieldTable::add(std::string_view key, const MemberType& type, std::ptrdiff_t distance,
+                     std::string_view sentence, Need need) {
+  description_.fields.push_back({std::string(key), need, type.shape(), std::string(sentence)});
+  members_.push_back({&type, distance});
+}
+
+std::string FieldTable::article() const {
+  const bool vowel = std::string_view("aeio").find(name().front()) != std::string_view::npos;
+  return vowel ? "an " : "a ";
+}
+
+namespace {
+
+std::string place(const Value& v, const std::string& key) {
+  std::string out = v.line() > 0 ? "line " + std::to_string(v.line()) : "";
+  if (!key.empty()) out += (out.empty() ? "" : ", ") + key;
+  return out;
+}
+
+const void* at_distance(const void* row, std::ptrdiff_t distance) {
+  return static_cast<const std::byte*>(row) + distance;
+}
+
+}  // namespace
+
+Result<void> FieldTable::read(const Value& v, void* row) const {
+  if (v.kind() != Value::Kind::map) {
+    return bad_input("expected a map with the fields of " + article() + name(), place(v, ""));
+  }
+  for (const auto& [key, value] : v.members()) {
+    const auto field = std::ranges::find(fields(), key, &FieldDescription::key);
+    if (field == fields().end()) {
+      std::vector<std::string> keys;
+      for (const FieldDescription& f : fields()) keys.push_back(f.key);
+      return bad_input("unknown field '" + key + "' in " + name(), place(value, ""),
+                       name_hint(key, keys));
+    }
+    if (value.kind() == Value::Kind::null && field->need == Need::optional) continue;
+    const Member& member = members_[static_cast<std::size_t>(field - fields().begin())];
+    auto* begin = static_cast<std::byte*>(row) + member.distance;
+    if (auto r = member.type->read(value, begin); !r) return fail(at(place(value, key), r.error()));
+  }
+  for (const FieldDescription& field : fields()) {
+    if (field.need == Need::required && v.find(field.key) == nullptr) {
+      return bad_input("missing field '" + field.key + "' in " + name(), place(v, ""),
+                       to_text(field.shape) + ": " + field.sentence);
+    }
+  }
+  return {};
+}
+
+Value FieldTable::write(const void* row, const void* initial) const {
+  Value out = Value::map();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& [type, distance] = members_[i];
+    const void* member = at_distance(row, distance);
+    if (fields()[i].need == Need::required ||
+        !type->equal(member, at_distance(initial, distance))) {
+      out.set(fields()[i].key, type->write(member));
+    }
+  }
+  return out;
+}
+
+Value FieldTable::write_all(const void* row) const {
+  Value out = Value::map();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const auto& [type, distance] = members_[i];
+    out.append_member(fields()[i].key, type->write_all(at_distance(row, distance)));
+  }
+  return out;
 }
 
 }  // namespace orrery

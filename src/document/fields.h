@@ -17,10 +17,9 @@
 // the first one in a map is returned.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -118,12 +117,7 @@ struct Codec<E> {
     return parse_enum<E>(text);
   }
   static Value write(E e) { return Value::text(std::string(to_text(e))); }
-  static ValueShape shape() {
-    ValueShape out;
-    for (const auto& n : std::span<const EnumName<E>>(names_of(E{})))
-      out.names.emplace_back(n.name);
-    return out;
-  }
+  static ValueShape shape() { return {.names = texts_of<E>()}; }
 };
 
 #define ORRERY_QUANTITY_CODEC(Type, parse, sample)                       \
@@ -199,122 +193,110 @@ struct Codec<T> {
 
 // ---- the table ----
 
-template <class T>
-class Fields {
+// What is done with the members of one type.
+struct MemberType {
+  Result<void> (*read)(const Value&, void* member);
+  Value (*write)(const void* member);
+  Value (*write_all)(const void* member);
+  bool (*equal)(const void* a, const void* b);
+  ValueShape (*shape)();
+};
+
+template <class M>
+inline constexpr MemberType kMemberType = {
+    .read = [](const Value& v, void* member) -> Result<void> {
+      auto m = Codec<M>::read(v);
+      if (!m) return fail(std::move(m.error()));
+      *static_cast<M*>(member) = std::move(*m);
+      return {};
+    },
+    .write = [](const void* member) { return Codec<M>::write(*static_cast<const M*>(member)); },
+    .write_all =
+        [](const void* member) {
+          if constexpr (Described<M>) {
+            return all_fields(*static_cast<const M*>(member));
+          } else {
+            return Codec<M>::write(*static_cast<const M*>(member));
+          }
+        },
+    .equal = [](const void* a,
+                const void* b) { return *static_cast<const M*>(a) == *static_cast<const M*>(b); },
+    .shape = &Codec<M>::shape,
+};
+
+// A table without the type of what it describes, so that each is not compiled anew: its members are
+// told apart by how many bytes they lie behind the beginning.
+class FieldTable {
  public:
-  struct Access {
-    std::function<Result<void>(const Value&, T&)> read;
-    std::function<Value(const T&)> write;
-    std::function<Value(const T&)> write_all;
-    std::function<bool(const T&, const T&)> equal;
-  };
-
-  // `name` is what the description is called in messages ("accelerator").
-  explicit Fields(std::string name) : description_{std::move(name), {}, {}} {}
-
-  // The key is the name of the member, where it is not given.
-  template <auto kMember>
-  Fields& required(std::string sentence) {
-    return required(std::string(spelling<kMember>()), kMember, std::move(sentence));
-  }
-  template <auto kMember>
-  Fields& optional(std::string sentence) {
-    return add(std::string(spelling<kMember>()), kMember, std::move(sentence), Need::optional);
-  }
-  template <class M>
-  Fields& required(std::string key, M T::* member, std::string sentence) {
-    return add(std::move(key), member, std::move(sentence), Need::required);
-  }
+  explicit FieldTable(std::string_view name);
+  void add(std::string_view key, const MemberType& type, std::ptrdiff_t distance,
+           std::string_view sentence, Need need);
 
   [[nodiscard]] const std::string& name() const { return description_.name; }
   // "an " before a vowel, else "a ".
-  [[nodiscard]] std::string article() const {
-    const bool vowel = std::string_view("aeio").find(name().front()) != std::string_view::npos;
-    return vowel ? "an " : "a ";
-  }
+  [[nodiscard]] std::string article() const;
   [[nodiscard]] const Description& description() const { return description_; }
 
-  [[nodiscard]] Result<T> read(const Value& v) const {
-    if (v.kind() != Value::Kind::map) {
-      return bad_input("expected a map with the fields of " + article() + name(), place(v, ""));
-    }
-    T out{};
-    for (const auto& [key, member] : v.members()) {
-      const auto at_key = [&key](const FieldDescription& f) { return f.key == key; };
-      const auto field = std::find_if(fields().begin(), fields().end(), at_key);
-      if (field == fields().end()) {
-        return bad_input("unknown field '" + key + "' in " + name(), place(member, ""),
-                         name_hint(key, keys()));
-      }
-      if (member.kind() == Value::Kind::null && field->need == Need::optional) continue;
-      const Access& access = access_[static_cast<std::size_t>(field - fields().begin())];
-      if (auto r = access.read(member, out); !r) return fail(at(place(member, key), r.error()));
-    }
-    for (const FieldDescription& field : fields()) {
-      if (field.need == Need::required && v.find(field.key) == nullptr) {
-        return bad_input("missing field '" + field.key + "' in " + name(), place(v, ""),
-                         to_text(field.shape) + ": " + field.sentence);
-      }
-    }
-    return out;
-  }
-
-  // Without optional fields that have their initial value.
-  [[nodiscard]] Value write(const T& t) const {
-    const T initial{};
-    Value out = Value::map();
-    for (std::size_t i = 0; i < access_.size(); ++i) {
-      if (fields()[i].need == Need::required || !access_[i].equal(t, initial)) {
-        out.set(fields()[i].key, access_[i].write(t));
-      }
-    }
-    return out;
-  }
-
-  // With all fields.
-  [[nodiscard]] Value write_all(const T& t) const {
-    Value out = Value::map();
-    for (std::size_t i = 0; i < access_.size(); ++i) {
-      out.append_member(fields()[i].key, access_[i].write_all(t));
-    }
-    return out;
-  }
+  // Of what begins at `row`; fields that are not in the document keep their value.
+  [[nodiscard]] Result<void> read(const Value& v, void* row) const;
+  // Without optional fields that are equal in `initial`.
+  [[nodiscard]] Value write(const void* row, const void* initial) const;
+  [[nodiscard]] Value write_all(const void* row) const;
 
  private:
-  template <class M>
-  Fields& add(std::string key, M T::* member, std::string sentence, Need need) {
-    description_.fields.push_back({std::move(key), need, Codec<M>::shape(), std::move(sentence)});
-    access_.push_back({[member](const Value& v, T& t) -> Result<void> {
-                         auto m = Codec<M>::read(v);
-                         if (!m) return fail(std::move(m.error()));
-                         t.*member = std::move(*m);
-                         return {};
-                       },
-                       [member](const T& t) { return Codec<M>::write(t.*member); },
-                       [member](const T& t) {
-                         if constexpr (Described<M>) {
-                           return all_fields(t.*member);
-                         } else {
-                           return Codec<M>::write(t.*member);
-                         }
-                       },
-                       [member](const T& a, const T& b) { return a.*member == b.*member; }});
-    return *this;
-  }
+  struct Member {
+    const MemberType* type;
+    std::ptrdiff_t distance;
+  };
   [[nodiscard]] const std::vector<FieldDescription>& fields() const { return description_.fields; }
-  [[nodiscard]] std::vector<std::string> keys() const {
-    std::vector<std::string> out;
-    for (const FieldDescription& f : fields()) out.push_back(f.key);
-    return out;
-  }
-  static std::string place(const Value& v, const std::string& key) {
-    std::string out = v.line() > 0 ? "line " + std::to_string(v.line()) : "";
-    if (!key.empty()) out += (out.empty() ? "" : ", ") + key;
-    return out;
-  }
 
   Description description_;
-  std::vector<Access> access_;  // one for each field of the description
+  std::vector<Member> members_;  // one for each field of the description
+};
+
+template <class T>
+class Fields : public FieldTable {
+ public:
+  // `name` is what the description is called in messages ("accelerator").
+  explicit Fields(std::string_view name) : FieldTable(name) {}
+
+  // The key is the name of the member, where it is not given.
+  template <auto kMember>
+  Fields& required(std::string_view sentence) {
+    return add(spelling<kMember>(), kMember, sentence, Need::required);
+  }
+  template <auto kMember>
+  Fields& optional(std::string_view sentence) {
+    return add(spelling<kMember>(), kMember, sentence, Need::optional);
+  }
+  template <class M>
+  Fields& required(std::string_view key, M T::* member, std::string_view sentence) {
+    return add(key, member, sentence, Need::required);
+  }
+
+  [[nodiscard]] Result<T> read(const Value& v) const {
+    T out{};
+    ORRERY_RETURN_IF_ERROR(FieldTable::read(v, &out));
+    return out;
+  }
+  // Without optional fields that have their initial value.
+  [[nodiscard]] Value write(const T& t) const { return FieldTable::write(&t, &initial()); }
+  // With all fields.
+  [[nodiscard]] Value write_all(const T& t) const { return FieldTable::write_all(&t); }
+
+ private:
+  static const T& initial() {
+    static const T kInitial{};
+    return kInitial;
+  }
+  template <class M>
+  Fields& add(std::string_view key, M T::* member, std::string_view sentence, Need need) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&initial());
+    FieldTable::add(key, kMemberType<M>,
+                    reinterpret_cast<const std::byte*>(&(initial().*member)) - begin, sentence,
+                    need);
+    return *this;
+  }
 };
 
 // Reads a whole document as one description; errors begin with the document's name.

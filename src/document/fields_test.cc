@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 enum class Shape { ring, full_mesh };
 constexpr std::array kShapes =
     std::to_array<EnumName<Shape>>({{Shape::ring, "ring"}, {Shape::full_mesh, "full-mesh"}});
-std::span<const EnumName<Shape>> names_of(Shape) { return kShapes; }
+EnumNames<Shape> names_of(Shape) { return kShapes; }
 
 struct Port {
   std::string name;

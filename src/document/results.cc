@@ -2,6 +2,11 @@
 
 namespace orrery {
 
+std::optional<Value> ResultField::of(const void* row, const void* context) const {
+  if (if_any != nullptr) return if_any(row, context);
+  return value(*this, row, context);
+}
+
 Description described(std::string_view name, std::string_view sentence,
                       std::span<const ResultField> fields) {
   Description out{std::string(name), std::string(sentence), {}};
@@ -13,16 +18,23 @@ Description described(std::string_view name, std::string_view sentence,
     }
     ValueShape shape = field.shape();
     if (!field.constant.empty()) shape.constant = Value::text(std::string(field.constant));
-    const std::string_view key = field.key_of != nullptr ? field.key_of() : field.key;
     out.fields.push_back(
-        {std::string(key), field.need, std::move(shape), std::string(field.sentence)});
+        {std::string(field.name()), field.need, std::move(shape), std::string(field.sentence)});
   }
   return out;
 }
 
 Value written(std::span<const ResultField> fields, const void* row, const void* context) {
   Value out = Value::map();
-  for (const ResultField& field : fields) field.add(out, field, row, context);
+  for (const ResultField& field : fields) {
+    std::optional<Value> value = field.of(row, context);
+    if (!value) continue;
+    if (field.within == nullptr) {
+      out.append_member(std::string(field.name()), std::move(*value));
+    } else {
+      for (const auto& [key, inner] : value->members()) out.append_member(key, inner);
+    }
+  }
   return out;
 }
 

@@ -54,11 +54,16 @@ struct ResultField {
   std::string_view sentence;
   Need need = Need::required;
   ValueShape (*shape)() = nullptr;
-  // Adds the key for a row; an optional key may be left out.
-  void (*add)(Value& out, const ResultField&, const void* row, const void* context) = nullptr;
+  // What a row has for the key. An optional key has a second function, whose answer may be none.
+  Value (*value)(const ResultField&, const void* row, const void* context) = nullptr;
+  std::optional<Value> (*if_any)(const void* row, const void* context) = nullptr;
   std::string_view constant = {};            // the only value of the key
   const Description& (*within)() = nullptr;  // its keys are written in place of this key
   std::string_view (*key_of)() = nullptr;    // used instead of `key`
+
+  [[nodiscard]] std::string_view name() const { return key_of != nullptr ? key_of() : key; }
+  // None for an optional key that this row leaves out.
+  [[nodiscard]] std::optional<Value> of(const void* row, const void* context) const;
 };
 
 // A field of a table for this type of row.
@@ -140,14 +145,14 @@ struct NoContext {
 };
 
 template <class T>
-  requires std::is_arithmetic_v<T> || std::same_as<T, std::string> || NamedEnum<T>
+  requires std::is_arithmetic_v<T> || std::is_same_v<T, std::string> || NamedEnum<T>
 struct ResultCodec<T> : NoContext {
   static Value write(const T& t, const void*) { return Codec<T>::write(t); }
   static ValueShape shape() { return Codec<T>::shape(); }
 };
 
-template <std::convertible_to<std::string_view> T>
-  requires(!std::same_as<T, std::string>)
+template <class T>
+  requires(std::is_convertible_v<T, std::string_view> && !std::is_same_v<T, std::string>)
 struct ResultCodec<T> : NoContext {
   static Value write(std::string_view t, const void*) { return Value::text(std::string(t)); }
   static ValueShape shape() { return {}; }
@@ -245,10 +250,11 @@ struct ResultCodec<std::optional<T>> {
   }
 };
 
-template <std::ranges::range R>
-  requires(!std::convertible_to<R, std::string_view>)
+template <class R>
+  requires(!std::is_convertible_v<R, std::string_view> &&
+           requires(const R& items) { items.begin() != items.end(); })
 struct ResultCodec<R> {
-  using Item = std::ranges::range_value_t<R>;
+  using Item = std::remove_cvref_t<decltype(*std::declval<const R&>().begin())>;
   using Context = typename ResultCodec<Item>::Context;
   static Value write(const R& items, const void* context) {
     Value out = Value::list();
@@ -315,10 +321,10 @@ decltype(auto) value_of_row(const void* row, const void* context) {
 
 template <auto kMember, auto... kInner, class Row>
 decltype(auto) member(const Row& row) {
-  if constexpr (sizeof...(kInner) == 0) {
-    return std::invoke(kMember, row);
+  if constexpr (sizeof...(kInner) > 0) {
+    return member<kInner...>(member<kMember>(row));
   } else {
-    return member<kInner...>(std::invoke(kMember, row));
+    return std::invoke(kMember, row);
   }
 }
 
@@ -329,15 +335,14 @@ using FieldFor =
 
 template <class F>
 constexpr auto field(std::string_view key, std::string_view sentence, F) {
-  return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
-                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
-                     return FieldFor<F, Row, A>{
-                         {k, s, Need::required, &A::shape,
-                          [](Value& out, const ResultField& f, const void* row, const void* c) {
-                            out.append_member(std::string(f.key),
-                                              A::write(value_of_row<F, Row>(row, c), c));
-                          }}};
-                   }};
+  return OpenField{
+      key, sentence, []<class Row>(std::string_view k, std::string_view s) {
+        using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+        return FieldFor<F, Row, A>{{k, s, Need::required, &A::shape,
+                                    [](const ResultField&, const void* row, const void* c) {
+                                      return A::write(value_of_row<F, Row>(row, c), c);
+                                    }}};
+      }};
 }
 
 // A member, or a member of a member.
@@ -348,10 +353,8 @@ constexpr auto field(std::string_view key, std::string_view sentence) {
       ResultCodec<std::remove_cvref_t<decltype(member<kMember, kInner...>(std::declval<Row>()))>>;
   return FieldOf<Row, typename A::Context>{
       {key, sentence, Need::required, &A::shape,
-       [](Value& out, const ResultField& f, const void* row, const void* context) {
-         out.append_member(
-             std::string(f.key),
-             A::write(member<kMember, kInner...>(*static_cast<const Row*>(row)), context));
+       [](const ResultField&, const void* row, const void* context) {
+         return A::write(member<kMember, kInner...>(*static_cast<const Row*>(row)), context);
        }}};
 }
 
@@ -367,10 +370,14 @@ constexpr auto optional_field(std::string_view key, std::string_view sentence, F
   return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
                      using A = ResultCodec<typename SignatureFor<F, Row>::Result::value_type>;
                      return FieldFor<F, Row, A>{
-                         {k, s, Need::optional, &A::shape,
-                          [](Value& out, const ResultField& f, const void* row, const void* c) {
+                         {.key = k,
+                          .sentence = s,
+                          .need = Need::optional,
+                          .shape = &A::shape,
+                          .if_any = [](const void* row, const void* c) -> std::optional<Value> {
                             const auto& value = value_of_row<F, Row>(row, c);
-                            if (value) out.append_member(std::string(f.key), A::write(*value, c));
+                            if (!value) return std::nullopt;
+                            return A::write(*value, c);
                           }}};
                    }};
 }
@@ -378,32 +385,28 @@ constexpr auto optional_field(std::string_view key, std::string_view sentence, F
 // The keys of another table in place of one key that holds them.
 template <class F>
 constexpr auto fields_within(F) {
-  return OpenField{{}, {}, []<class Row>(std::string_view, std::string_view) {
-                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
-                     return FieldFor<F, Row, A>{
-                         {.key = {},
-                          .sentence = {},
-                          .add =
-                              [](Value& out, const ResultField&, const void* row, const void* c) {
-                                const Value inner = A::write(value_of_row<F, Row>(row, c), c);
-                                for (const auto& [key, value] : inner.members()) {
-                                  out.append_member(key, value);
-                                }
-                              },
-                          .within = +[]() -> const Description& { return A::shape().map(); }}};
-                   }};
+  return OpenField{
+      {}, {}, []<class Row>(std::string_view, std::string_view) {
+        using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+        return FieldFor<F, Row, A>{
+            {.key = {},
+             .sentence = {},
+             .value = [](const ResultField&, const void* row,
+                         const void* c) { return A::write(value_of_row<F, Row>(row, c), c); },
+             .within = +[]() -> const Description& { return A::shape().map(); }}};
+      }};
 }
 
 // Whole nanoseconds as seconds.
 template <auto kMember, auto... kInner>
 constexpr auto nanoseconds(std::string_view key, std::string_view sentence) {
   using Row = typename Signature<decltype(kMember)>::Row;
-  return FieldOf<Row, void>{
-      {key, sentence, Need::required, &ResultCodec<double>::shape,
-       [](Value& out, const ResultField& f, const void* row, const void*) {
-         const std::int64_t ns = member<kMember, kInner...>(*static_cast<const Row*>(row));
-         out.append_member(std::string(f.key), Value::number(static_cast<double>(ns) * 1e-9));
-       }}};
+  return FieldOf<Row, void>{{key, sentence, Need::required, &ResultCodec<double>::shape,
+                             [](const ResultField&, const void* row, const void*) {
+                               const std::int64_t ns =
+                                   member<kMember, kInner...>(*static_cast<const Row*>(row));
+                               return Value::number(static_cast<double>(ns) * 1e-9);
+                             }}};
 }
 
 // The key `to_text(e)` of an enumerator, with the value that `F` returns for it and a row.
@@ -412,25 +415,25 @@ constexpr auto entry(std::string_view sentence, F) {
   using E = decltype(kEnumerator);
   using Row = typename EntrySignature<decltype(&F::operator())>::Row;
   using A = ResultCodec<std::remove_cvref_t<std::invoke_result_t<F, const Row&, E>>>;
-  return FieldOf<Row, void>{
-      {.key = {},
-       .sentence = sentence,
-       .shape = &A::shape,
-       .add =
-           [](Value& out, const ResultField&, const void* row, const void* context) {
-             out.append_member(std::string(to_text(kEnumerator)),
-                               A::write(F{}(*static_cast<const Row*>(row), kEnumerator), context));
-           },
-       .key_of = +[]() -> std::string_view { return to_text(kEnumerator); }}};
+  return FieldOf<Row, void>{{.key = {},
+                             .sentence = sentence,
+                             .shape = &A::shape,
+                             .value =
+                                 [](const ResultField&, const void* row, const void* context) {
+                                   return A::write(F{}(*static_cast<const Row*>(row), kEnumerator),
+                                                   context);
+                                 },
+                             .key_of = +[]() -> std::string_view { return to_text(kEnumerator); }}};
 }
 
 // A key that always has this text.
 constexpr auto constant(std::string_view key, std::string_view sentence, std::string_view text) {
-  return FieldOfAny{{key, sentence, Need::required, [] { return ValueShape{}; },
-                     [](Value& out, const ResultField& f, const void*, const void*) {
-                       out.append_member(std::string(f.key), Value::text(std::string(f.constant)));
-                     },
-                     text}};
+  return FieldOfAny{{.key = key,
+                     .sentence = sentence,
+                     .shape = [] { return ValueShape{}; },
+                     .value = [](const ResultField& f, const void*,
+                                 const void*) { return Value::text(std::string(f.constant)); },
+                     .constant = text}};
 }
 
 // `schema_version`, the first key of every document.
@@ -441,9 +444,7 @@ constexpr auto schema_version() {
        [] {
          return ValueShape{.kind = ValueShape::Kind::integer, .constant = Value::number(kVersion)};
        },
-       [](Value& out, const ResultField& f, const void*, const void*) {
-         out.append_member(std::string(f.key), Value::number(kVersion));
-       }}};
+       [](const ResultField&, const void*, const void*) { return Value::number(kVersion); }}};
 }
 
 template <class... Contexts>

@@ -16,7 +16,7 @@ namespace orrery {
 namespace {
 
 enum class Kind { compute, copy };
-std::span<const EnumName<Kind>> names_of(Kind) {
+EnumNames<Kind> names_of(Kind) {
   static constexpr auto kNames =
       std::to_array<EnumName<Kind>>({{Kind::compute, "compute"}, {Kind::copy, "copy"}});
   return kNames;

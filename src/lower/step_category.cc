@@ -12,7 +12,7 @@ CategoryClass class_of(Category c) {
 
 }  // namespace
 
-std::span<const EnumName<Category>> names_of(Category) {
+EnumNames<Category> names_of(Category) {
   using enum Category;
   static constexpr auto kNames = std::to_array<EnumName<Category>>({
       {attention_projection, "attention_projection"},

@@ -38,7 +38,7 @@ enum class Category : unsigned char {
 inline constexpr std::size_t kCategories = 21;
 static_assert(kCategories <= kMostCategories);
 
-std::span<const EnumName<Category>> names_of(Category);
+EnumNames<Category> names_of(Category);
 inline CategoryIndex index(Category c) { return static_cast<CategoryIndex>(c); }
 // Names and classes of them all, for the graph of a step or of a block.
 const CategoryLabels& step_categories();

@@ -8,21 +8,18 @@
 //
 //   template <>
 //   inline constexpr char kWordSeparator<ModelKind> = '-';  // "vision-encoder"
-//   std::span<const EnumName<Norm>> names_of(Norm);
+//   EnumNames<Norm> names_of(Norm);
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "outcome/nearest_name.h"
 #include "outcome/result.h"
 
 namespace orrery {
@@ -31,6 +28,24 @@ template <class E>
 struct EnumName {
   E value;
   std::string_view name;
+};
+
+// The texts of an enum, of an array that lives as long as the program. A span that costs the compiler
+// less, for it is made for each of some hundred enums.
+template <class E>
+class EnumNames {
+ public:
+  template <std::size_t kCount>
+  constexpr EnumNames(const std::array<EnumName<E>, kCount>& names)
+      : first_(names.data()), count_(kCount) {}
+  [[nodiscard]] constexpr const EnumName<E>* begin() const { return first_; }
+  [[nodiscard]] constexpr const EnumName<E>* end() const { return first_ + count_; }
+  [[nodiscard]] constexpr std::size_t size() const { return count_; }
+  constexpr const EnumName<E>& operator[](std::size_t i) const { return first_[i]; }
+
+ private:
+  const EnumName<E>* first_;
+  std::size_t count_;
 };
 
 template <class E>
@@ -48,9 +63,11 @@ consteval auto spelling() {
 
 template <auto kEnumerator>
 inline constexpr auto kSpelled = [] {
-  std::array<char, spelling<kEnumerator>().size()> out{};
-  std::ranges::replace_copy(spelling<kEnumerator>(), out.begin(), '_',
-                            kWordSeparator<decltype(kEnumerator)>);
+  constexpr std::string_view kText = spelling<kEnumerator>();
+  std::array<char, kText.size()> out{};
+  for (std::size_t i = 0; i < kText.size(); ++i) {
+    out[i] = kText[i] == '_' ? kWordSeparator<decltype(kEnumerator)> : kText[i];
+  }
   return out;
 }();
 
@@ -67,7 +84,7 @@ consteval std::size_t enumerators() {
 
 template <class E>
   requires(std::is_enum_v<E> && !std::is_convertible_v<E, int>)
-std::span<const EnumName<E>> names_of(E) {
+EnumNames<E> names_of(E) {
   static constexpr auto kNames = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array{
         EnumName<E>{static_cast<E>(i),
@@ -78,31 +95,36 @@ std::span<const EnumName<E>> names_of(E) {
 
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) {
-  { names_of(e) } -> std::convertible_to<std::span<const EnumName<E>>>;
+  { names_of(e) } -> std::same_as<EnumNames<E>>;
 };
 
 template <NamedEnum E>
 std::string_view to_text(E e) {
-  const std::span<const EnumName<E>> names = names_of(e);
-  const auto at = static_cast<std::size_t>(e);
-  if (at < names.size() && names[at].value == e) return names[at].name;
-  const auto it = std::ranges::find(names, e, &EnumName<E>::value);
-  return it == names.end() ? "?" : it->name;
+  const EnumNames<E> names = names_of(e);
+  const auto place = static_cast<std::size_t>(e);
+  if (place < names.size() && names[place].value == e) return names[place].name;
+  for (const EnumName<E>& n : names) {
+    if (n.value == e) return n.name;
+  }
+  return "?";
 }
 
-// The enumerator of that name; '_' and '-' are the same. Error: unknown name, with the nearest one.
+// The texts of all enumerators.
+template <NamedEnum E>
+std::vector<std::string> texts_of() {
+  std::vector<std::string> out;
+  for (const EnumName<E>& n : names_of(E{})) out.emplace_back(n.name);
+  return out;
+}
+
+// Which of the texts this is; '_' and '-' are the same. Error: none, with the nearest one.
+Result<std::size_t> place_of_text(std::string_view text, const std::vector<std::string>& texts);
+
+// The enumerator of that text.
 template <NamedEnum E>
 Result<E> parse_enum(std::string_view text) {
-  std::vector<std::string> known;
-  std::string folded(text);
-  std::ranges::replace(folded, '_', '-');
-  for (const auto& n : std::span<const EnumName<E>>(names_of(E{}))) {
-    std::string name(n.name);
-    std::ranges::replace(name, '_', '-');
-    if (name == folded) return n.value;
-    known.emplace_back(n.name);
-  }
-  return bad_input("unknown value '" + std::string(text) + "'", "", name_hint(text, known));
+  ORRERY_TRY(const std::size_t place, place_of_text(text, texts_of<E>()));
+  return names_of(E{})[place].value;
 }
 
 }  // namespace orrery

@@ -9,8 +9,9 @@ enum class Way { there, and_back };
 enum class Vehicle : unsigned char { night_train, bus };
 enum class Season { spring, summer };
 
-std::span<const EnumName<Season>> names_of(Season) {
-  static constexpr EnumName<Season> kNames[] = {{Season::summer, "hot"}, {Season::spring, "mild"}};
+EnumNames<Season> names_of(Season) {
+  static constexpr auto kNames =
+      std::to_array<EnumName<Season>>({{Season::summer, "hot"}, {Season::spring, "mild"}});
   return kNames;
 }
 

@@ -11,11 +11,16 @@ namespace orrery {
 
 enum class NumberFormat { fp64, fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 // Those of matrix products first.
-inline std::span<const EnumName<NumberFormat>> names_of(NumberFormat) {
+inline EnumNames<NumberFormat> names_of(NumberFormat) {
   using enum NumberFormat;
-  static constexpr EnumName<NumberFormat> kNames[] = {
-      {bf16, "bf16"},   {fp16, "fp16"}, {fp8, "fp8"},   {mxfp8, "mxfp8"},
-      {nvfp4, "nvfp4"}, {fp32, "fp32"}, {tf32, "tf32"}, {fp64, "fp64"}};
+  static constexpr auto kNames = std::to_array<EnumName<NumberFormat>>({{bf16, "bf16"},
+                                                                        {fp16, "fp16"},
+                                                                        {fp8, "fp8"},
+                                                                        {mxfp8, "mxfp8"},
+                                                                        {nvfp4, "nvfp4"},
+                                                                        {fp32, "fp32"},
+                                                                        {tf32, "tf32"},
+                                                                        {fp64, "fp64"}});
   return kNames;
 }
 

@@ -34,9 +34,9 @@
 namespace orrery {
 
 enum class TowerStrategy { coherent, diverse };
-inline std::span<const EnumName<TowerStrategy>> names_of(TowerStrategy) {
-  static constexpr EnumName<TowerStrategy> kNames[] = {{TowerStrategy::coherent, "coherent"},
-                                                       {TowerStrategy::diverse, "diverse"}};
+inline EnumNames<TowerStrategy> names_of(TowerStrategy) {
+  static constexpr auto kNames = std::to_array<EnumName<TowerStrategy>>(
+      {{TowerStrategy::coherent, "coherent"}, {TowerStrategy::diverse, "diverse"}});
   return kNames;
 }
 

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-std::span<const EnumName<SynthesisMethod>> names_of(SynthesisMethod) {
+EnumNames<SynthesisMethod> names_of(SynthesisMethod) {
   using enum SynthesisMethod;
   static constexpr auto kNames = std::to_array<EnumName<SynthesisMethod>>({
       {published, "published schedule"},
@@ -26,7 +26,7 @@ std::span<const EnumName<SynthesisMethod>> names_of(SynthesisMethod) {
   return kNames;
 }
 
-std::span<const EnumName<SynthesisStop>> names_of(SynthesisStop) {
+EnumNames<SynthesisStop> names_of(SynthesisStop) {
   using enum SynthesisStop;
   static constexpr auto kNames = std::to_array<EnumName<SynthesisStop>>({
       {proven_best, "proven best"},

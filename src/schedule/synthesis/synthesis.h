@@ -51,10 +51,10 @@ struct SynthesisRequest {
 
 // How a schedule was found.
 enum class SynthesisMethod { published, list, local_improvement, exact };
-std::span<const EnumName<SynthesisMethod>> names_of(SynthesisMethod);
+EnumNames<SynthesisMethod> names_of(SynthesisMethod);
 
 enum class SynthesisStop { proven_best, budget_spent, time_limit, interrupted };
-std::span<const EnumName<SynthesisStop>> names_of(SynthesisStop);
+EnumNames<SynthesisStop> names_of(SynthesisStop);
 
 struct SynthesisProgress {
   std::string_view best;  // name of the schedule or of the method

@@ -12,7 +12,7 @@ constexpr std::string_view kSimulated = "simulated";
 
 }  // namespace
 
-std::span<const EnumName<ChakraNodeType>> names_of(ChakraNodeType) {
+EnumNames<ChakraNodeType> names_of(ChakraNodeType) {
   using enum ChakraNodeType;
   static constexpr auto kNames = std::to_array<EnumName<ChakraNodeType>>({
       {invalid, "INVALID_NODE"},
@@ -27,7 +27,7 @@ std::span<const EnumName<ChakraNodeType>> names_of(ChakraNodeType) {
   return kNames;
 }
 
-std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective) {
+EnumNames<ChakraCollective> names_of(ChakraCollective) {
   using enum ChakraCollective;
   static constexpr auto kNames = std::to_array<EnumName<ChakraCollective>>({
       {all_reduce, "ALL_REDUCE"},

@@ -38,7 +38,7 @@ enum class ChakraNodeType : std::uint8_t {
 };
 inline constexpr int kChakraNodeTypes = 8;
 // As the schema spells it: "COMM_COLL_NODE".
-std::span<const EnumName<ChakraNodeType>> names_of(ChakraNodeType);
+EnumNames<ChakraNodeType> names_of(ChakraNodeType);
 
 // The values of comm_type.
 enum class ChakraCollective : std::uint8_t {
@@ -55,7 +55,7 @@ enum class ChakraCollective : std::uint8_t {
 };
 inline constexpr int kChakraCollectives = 10;
 // As the schema spells it: "ALL_REDUCE".
-std::span<const EnumName<ChakraCollective>> names_of(ChakraCollective);
+EnumNames<ChakraCollective> names_of(ChakraCollective);
 
 // A value that few nodes have: no larger than a pointer where it is absent.
 template <class T>

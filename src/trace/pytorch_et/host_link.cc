@@ -154,7 +154,7 @@ HostTraceLink by_order(const HostTrace& host, const RecordedTrace& recorded,
 
 }  // namespace
 
-std::span<const EnumName<LinkMethod>> names_of(LinkMethod) {
+EnumNames<LinkMethod> names_of(LinkMethod) {
   using enum LinkMethod;
   static constexpr auto kNames = std::to_array<EnumName<LinkMethod>>({
       {record_function_id, "record function id"},

@@ -28,7 +28,7 @@
 namespace orrery {
 
 enum class LinkMethod : std::uint8_t { record_function_id, external_id, order };
-std::span<const EnumName<LinkMethod>> names_of(LinkMethod);
+EnumNames<LinkMethod> names_of(LinkMethod);
 
 struct HostTraceLink {
   std::vector<std::uint32_t> event;  // for each node of the execution trace; kNoEvent if none
