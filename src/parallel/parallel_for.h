@@ -8,10 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <future>
-#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace orrery {
 
@@ -29,38 +26,14 @@ inline int threads_to_use(int asked) {
   return cores > 0 ? cores : 1;
 }
 
-template <class F>
-void parallel_for(std::size_t count, int threads, const F& f) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) f(i);
-  };
-  std::vector<std::future<void>> others;
-  try {
-    for (std::size_t t = 1; t < static_cast<std::size_t>(threads) && t < count; ++t) {
-      others.push_back(std::async(std::launch::async, work));
-    }
-  } catch (const std::system_error&) {
-    threads = static_cast<int>(others.size()) + 1;  // that could be started do all of it
-  }
-  work();
-  for (std::future<void>& other : others) other.get();
-}
+void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t i)>& f);
 
 // Is told the share of some work that is done, by the thread that asked for the work. May be empty.
 using Progressed = std::function<void(double share)>;
 
 // The same, and tells `progressed`.
-template <class F>
-void parallel_for(std::size_t count, int threads, const F& f, const Progressed& progressed) {
-  const auto caller = std::this_thread::get_id();
-  parallel_for(count, threads, [&](std::size_t i) {
-    f(i);
-    if (progressed && std::this_thread::get_id() == caller) {
-      progressed(static_cast<double>(i + 1) / static_cast<double>(count));
-    }
-  });
-}
+void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t i)>& f,
+                  const Progressed& progressed);
 
 // What is told of one part of the work, from `begin` to `end` of the whole.
 inline Progressed part_of_work(const Progressed& whole, double begin, double end) {
