@@ -117,9 +117,7 @@ TEST(Uncertainty, SaysHowFarTheNearestMeasurementIs) {
   EXPECT_EQ(near.distance,
             "the nearest measured step is 7 B parameters at sequence 8192 on 8 h100-sxm, this has "
             "2 times as many accelerators and 2 times as short a sequence");
-  EXPECT_THAT(interval(uncertainty(), Seconds(10), model_named("llama-2-7b"), cluster("h100-sxm:8"),
-                       {.sequence_length = 8192}, "torchtitan")
-                  .distance,
+  EXPECT_THAT(of("h100-sxm:8", "llama-2-7b", 8192, "torchtitan").distance,
               HasSubstr("7 B parameters on 8 h100-sxm with nemo-24"));
 }
 
