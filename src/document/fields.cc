@@ -36,10 +36,10 @@ Result<std::string> read_text(const Value& v) {
 
 FieldTable::FieldTable(std::string_view name) : description_{std::string(name), {}, {}} {}
 
-void FieldTable::add(std::string_view key, const MemberType& type, std::ptrdiff_t distance,
+void FieldTable::add(std::string_view key, const MemberType& type, std::ptrdiff_t offset,
                      std::string_view sentence, Need need) {
   description_.fields.push_back({std::string(key), need, type.shape(), std::string(sentence)});
-  members_.push_back({&type, distance});
+  members_.push_back({&type, offset});
 }
 
 std::string FieldTable::article() const {
@@ -55,8 +55,8 @@ std::string place(const Value& v, const std::string& key) {
   return out;
 }
 
-const void* at_distance(const void* row, std::ptrdiff_t distance) {
-  return static_cast<const std::byte*>(row) + distance;
+const void* at_offset(const void* row, std::ptrdiff_t offset) {
+  return static_cast<const std::byte*>(row) + offset;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Result<void> FieldTable::read(const Value& v, void* row) const {
     }
     if (value.kind() == Value::Kind::null && field->need == Need::optional) continue;
     const Member& member = members_[static_cast<std::size_t>(field - fields().begin())];
-    auto* begin = static_cast<std::byte*>(row) + member.distance;
+    auto* begin = static_cast<std::byte*>(row) + member.offset;
     if (auto r = member.type->read(value, begin); !r) return fail(at(place(value, key), r.error()));
   }
   for (const FieldDescription& field : fields()) {
@@ -90,10 +90,9 @@ Result<void> FieldTable::read(const Value& v, void* row) const {
 Value FieldTable::write(const void* row, const void* initial) const {
   Value out = Value::map();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto& [type, distance] = members_[i];
-    const void* member = at_distance(row, distance);
-    if (fields()[i].need == Need::required ||
-        !type->equal(member, at_distance(initial, distance))) {
+    const auto& [type, offset] = members_[i];
+    const void* member = at_offset(row, offset);
+    if (fields()[i].need == Need::required || !type->equal(member, at_offset(initial, offset))) {
       out.set(fields()[i].key, type->write(member));
     }
   }
@@ -103,8 +102,8 @@ Value FieldTable::write(const void* row, const void* initial) const {
 Value FieldTable::write_all(const void* row) const {
   Value out = Value::map();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto& [type, distance] = members_[i];
-    out.append_member(fields()[i].key, type->write_all(at_distance(row, distance)));
+    const auto& [type, offset] = members_[i];
+    out.append_member(fields()[i].key, type->write_all(at_offset(row, offset)));
   }
   return out;
 }

@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -193,7 +192,7 @@ struct Codec<T> {
 
 // ---- the table ----
 
-// What is done with the members of one type.
+// Functions that read, write and compare members of one type.
 struct MemberType {
   Result<void> (*read)(const Value&, void* member);
   Value (*write)(const void* member);
@@ -224,20 +223,21 @@ inline constexpr MemberType kMemberType = {
     .shape = &Codec<M>::shape,
 };
 
-// A table without the type of what it describes, so that each is not compiled anew: its members are
-// told apart by how many bytes they lie behind the beginning.
+// The part of a table that does not depend on the described type, so that it is compiled once. A
+// member is found by its offset in bytes.
 class FieldTable {
  public:
-  explicit FieldTable(std::string_view name);
-  void add(std::string_view key, const MemberType& type, std::ptrdiff_t distance,
-           std::string_view sentence, Need need);
-
   [[nodiscard]] const std::string& name() const { return description_.name; }
   // "an " before a vowel, else "a ".
   [[nodiscard]] std::string article() const;
   [[nodiscard]] const Description& description() const { return description_; }
 
-  // Of what begins at `row`; fields that are not in the document keep their value.
+ protected:
+  explicit FieldTable(std::string_view name);
+  void add(std::string_view key, const MemberType& type, std::ptrdiff_t offset,
+           std::string_view sentence, Need need);
+
+  // Into what begins at `row`; members whose fields are not in the document keep their values.
   [[nodiscard]] Result<void> read(const Value& v, void* row) const;
   // Without optional fields that are equal in `initial`.
   [[nodiscard]] Value write(const void* row, const void* initial) const;
@@ -246,7 +246,7 @@ class FieldTable {
  private:
   struct Member {
     const MemberType* type;
-    std::ptrdiff_t distance;
+    std::ptrdiff_t offset;
   };
   [[nodiscard]] const std::vector<FieldDescription>& fields() const { return description_.fields; }
 

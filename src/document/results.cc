@@ -2,11 +2,6 @@
 
 namespace orrery {
 
-std::optional<Value> ResultField::of(const void* row, const void* context) const {
-  if (if_any != nullptr) return if_any(row, context);
-  return value(*this, row, context);
-}
-
 Description described(std::string_view name, std::string_view sentence,
                       std::span<const ResultField> fields) {
   Description out{std::string(name), std::string(sentence), {}};
@@ -27,7 +22,7 @@ Description described(std::string_view name, std::string_view sentence,
 Value written(std::span<const ResultField> fields, const void* row, const void* context) {
   Value out = Value::map();
   for (const ResultField& field : fields) {
-    std::optional<Value> value = field.of(row, context);
+    std::optional<Value> value = field.value(field, row, context);
     if (!value) continue;
     if (field.within == nullptr) {
       out.append_member(std::string(field.name()), std::move(*value));

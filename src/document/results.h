@@ -54,16 +54,13 @@ struct ResultField {
   std::string_view sentence;
   Need need = Need::required;
   ValueShape (*shape)() = nullptr;
-  // What a row has for the key. An optional key has a second function, whose answer may be none.
-  Value (*value)(const ResultField&, const void* row, const void* context) = nullptr;
-  std::optional<Value> (*if_any)(const void* row, const void* context) = nullptr;
+  // What a row has for the key; an optional key may have nothing.
+  std::optional<Value> (*value)(const ResultField&, const void* row, const void* context) = nullptr;
   std::string_view constant = {};            // the only value of the key
   const Description& (*within)() = nullptr;  // its keys are written in place of this key
   std::string_view (*key_of)() = nullptr;    // used instead of `key`
 
   [[nodiscard]] std::string_view name() const { return key_of != nullptr ? key_of() : key; }
-  // None for an optional key that this row leaves out.
-  [[nodiscard]] std::optional<Value> of(const void* row, const void* context) const;
 };
 
 // A field of a table for this type of row.
@@ -321,10 +318,10 @@ decltype(auto) value_of_row(const void* row, const void* context) {
 
 template <auto kMember, auto... kInner, class Row>
 decltype(auto) member(const Row& row) {
-  if constexpr (sizeof...(kInner) > 0) {
-    return member<kInner...>(member<kMember>(row));
-  } else {
+  if constexpr (sizeof...(kInner) == 0) {
     return std::invoke(kMember, row);
+  } else {
+    return member<kInner...>(std::invoke(kMember, row));
   }
 }
 
@@ -335,14 +332,14 @@ using FieldFor =
 
 template <class F>
 constexpr auto field(std::string_view key, std::string_view sentence, F) {
-  return OpenField{
-      key, sentence, []<class Row>(std::string_view k, std::string_view s) {
-        using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
-        return FieldFor<F, Row, A>{{k, s, Need::required, &A::shape,
-                                    [](const ResultField&, const void* row, const void* c) {
-                                      return A::write(value_of_row<F, Row>(row, c), c);
-                                    }}};
-      }};
+  return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
+                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+                     return FieldFor<F, Row, A>{{k, s, Need::required, &A::shape,
+                                                 [](const ResultField&, const void* row,
+                                                    const void* c) -> std::optional<Value> {
+                                                   return A::write(value_of_row<F, Row>(row, c), c);
+                                                 }}};
+                   }};
 }
 
 // A member, or a member of a member.
@@ -353,7 +350,7 @@ constexpr auto field(std::string_view key, std::string_view sentence) {
       ResultCodec<std::remove_cvref_t<decltype(member<kMember, kInner...>(std::declval<Row>()))>>;
   return FieldOf<Row, typename A::Context>{
       {key, sentence, Need::required, &A::shape,
-       [](const ResultField&, const void* row, const void* context) {
+       [](const ResultField&, const void* row, const void* context) -> std::optional<Value> {
          return A::write(member<kMember, kInner...>(*static_cast<const Row*>(row)), context);
        }}};
 }
@@ -369,44 +366,42 @@ template <class F>
 constexpr auto optional_field(std::string_view key, std::string_view sentence, F) {
   return OpenField{key, sentence, []<class Row>(std::string_view k, std::string_view s) {
                      using A = ResultCodec<typename SignatureFor<F, Row>::Result::value_type>;
-                     return FieldFor<F, Row, A>{
-                         {.key = k,
-                          .sentence = s,
-                          .need = Need::optional,
-                          .shape = &A::shape,
-                          .if_any = [](const void* row, const void* c) -> std::optional<Value> {
-                            const auto& value = value_of_row<F, Row>(row, c);
-                            if (!value) return std::nullopt;
-                            return A::write(*value, c);
-                          }}};
+                     return FieldFor<F, Row, A>{{k, s, Need::optional, &A::shape,
+                                                 [](const ResultField&, const void* row,
+                                                    const void* c) -> std::optional<Value> {
+                                                   const auto& value = value_of_row<F, Row>(row, c);
+                                                   if (!value) return std::nullopt;
+                                                   return A::write(*value, c);
+                                                 }}};
                    }};
 }
 
 // The keys of another table in place of one key that holds them.
 template <class F>
 constexpr auto fields_within(F) {
-  return OpenField{
-      {}, {}, []<class Row>(std::string_view, std::string_view) {
-        using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
-        return FieldFor<F, Row, A>{
-            {.key = {},
-             .sentence = {},
-             .value = [](const ResultField&, const void* row,
-                         const void* c) { return A::write(value_of_row<F, Row>(row, c), c); },
-             .within = +[]() -> const Description& { return A::shape().map(); }}};
-      }};
+  return OpenField{{}, {}, []<class Row>(std::string_view, std::string_view) {
+                     using A = ResultCodec<typename SignatureFor<F, Row>::Result>;
+                     return FieldFor<F, Row, A>{
+                         {.key = {},
+                          .sentence = {},
+                          .value = [](const ResultField&, const void* row,
+                                      const void* c) -> std::optional<Value> {
+                            return A::write(value_of_row<F, Row>(row, c), c);
+                          },
+                          .within = +[]() -> const Description& { return A::shape().map(); }}};
+                   }};
 }
 
 // Whole nanoseconds as seconds.
 template <auto kMember, auto... kInner>
 constexpr auto nanoseconds(std::string_view key, std::string_view sentence) {
   using Row = typename Signature<decltype(kMember)>::Row;
-  return FieldOf<Row, void>{{key, sentence, Need::required, &ResultCodec<double>::shape,
-                             [](const ResultField&, const void* row, const void*) {
-                               const std::int64_t ns =
-                                   member<kMember, kInner...>(*static_cast<const Row*>(row));
-                               return Value::number(static_cast<double>(ns) * 1e-9);
-                             }}};
+  return FieldOf<Row, void>{
+      {key, sentence, Need::required, &ResultCodec<double>::shape,
+       [](const ResultField&, const void* row, const void*) -> std::optional<Value> {
+         const std::int64_t ns = member<kMember, kInner...>(*static_cast<const Row*>(row));
+         return Value::number(static_cast<double>(ns) * 1e-9);
+       }}};
 }
 
 // The key `to_text(e)` of an enumerator, with the value that `F` returns for it and a row.
@@ -418,22 +413,24 @@ constexpr auto entry(std::string_view sentence, F) {
   return FieldOf<Row, void>{{.key = {},
                              .sentence = sentence,
                              .shape = &A::shape,
-                             .value =
-                                 [](const ResultField&, const void* row, const void* context) {
-                                   return A::write(F{}(*static_cast<const Row*>(row), kEnumerator),
-                                                   context);
-                                 },
+                             .value = [](const ResultField&, const void* row,
+                                         const void* context) -> std::optional<Value> {
+                               return A::write(F{}(*static_cast<const Row*>(row), kEnumerator),
+                                               context);
+                             },
                              .key_of = +[]() -> std::string_view { return to_text(kEnumerator); }}};
 }
 
 // A key that always has this text.
 constexpr auto constant(std::string_view key, std::string_view sentence, std::string_view text) {
-  return FieldOfAny{{.key = key,
-                     .sentence = sentence,
-                     .shape = [] { return ValueShape{}; },
-                     .value = [](const ResultField& f, const void*,
-                                 const void*) { return Value::text(std::string(f.constant)); },
-                     .constant = text}};
+  return FieldOfAny{
+      {.key = key,
+       .sentence = sentence,
+       .shape = [] { return ValueShape{}; },
+       .value = [](const ResultField& f, const void*, const void*) -> std::optional<Value> {
+         return Value::text(std::string(f.constant));
+       },
+       .constant = text}};
 }
 
 // `schema_version`, the first key of every document.
@@ -444,7 +441,9 @@ constexpr auto schema_version() {
        [] {
          return ValueShape{.kind = ValueShape::Kind::integer, .constant = Value::number(kVersion)};
        },
-       [](const ResultField&, const void*, const void*) { return Value::number(kVersion); }}};
+       [](const ResultField&, const void*, const void*) -> std::optional<Value> {
+         return Value::number(kVersion);
+       }}};
 }
 
 template <class... Contexts>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "graph/graph.h"
 #include "outcome/enum_names.h"

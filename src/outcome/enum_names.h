@@ -30,8 +30,8 @@ struct EnumName {
   std::string_view name;
 };
 
-// The texts of an enum, of an array that lives as long as the program. A span that costs the compiler
-// less, for it is made for each of some hundred enums.
+// The texts of an enum, in an array of static duration. std::span would do, but instantiating it for
+// every enum makes folders take 5 to 7 % longer to compile.
 template <class E>
 class EnumNames {
  public:

@@ -17,7 +17,7 @@ void parallel_for(std::size_t count, int threads, const std::function<void(std::
       others.push_back(std::async(std::launch::async, work));
     }
   } catch (const std::system_error&) {
-    threads = static_cast<int>(others.size()) + 1;  // that could be started do all of it
+    threads = static_cast<int>(others.size()) + 1;  // the threads that did start do all the work
   }
   work();
   for (std::future<void>& other : others) other.get();

@@ -26,6 +26,7 @@ inline int threads_to_use(int asked) {
   return cores > 0 ? cores : 1;
 }
 
+// Calls f(0) to f(count - 1), which begin in this order, on at most `threads` threads.
 void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t i)>& f);
 
 // Is told the share of some work that is done, by the thread that asked for the work. May be empty.

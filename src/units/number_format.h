@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 
 #include "outcome/enum_names.h"
 #include "units/quantity.h"

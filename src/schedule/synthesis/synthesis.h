@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
