@@ -46,9 +46,10 @@ Idle idle(const BlockPass& forward, const BlockPass& backward, bool no_lead) {
 // of F wait for their tokens, and gradients go back when the experts of B are done; with
 // delay_wgrad_compute, which is not modelled, the weight gradients of B would run beside gradients
 // back as well. Each pass keeps what is not hidden, and loses to the other's what interference
-// takes, at most what that hides. The first and last passes of a step have no partner; they are priced like the others. The
-// additional microbatch that is held in memory is not counted. Source: NVIDIA/Megatron-LM
-// core_v0.15.0 megatron/core/models/common/model_chunk_schedule_plan.py:181
+// takes, at most what that hides. The first and last passes of a step have no partner and are not
+// priced here (lower/pass_partner.h). The additional microbatch that is held in memory is not
+// counted. Source: NVIDIA/Megatron-LM core_v0.15.0
+// megatron/core/models/common/model_chunk_schedule_plan.py:181
 // (TransformerLayerSchedulePlan.run). DualPipe pairs whole stages: lower/paired_pass.h.
 struct Surroundings {
   PassSurroundings forward, backward;

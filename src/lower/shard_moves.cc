@@ -38,6 +38,7 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
   struct Device {
     std::optional<std::uint16_t> forward, backward;  // the chunk of the one before
     std::optional<std::size_t> gradients;            // which operation made the last ones
+    std::optional<std::size_t> last_forward;
   };
   std::vector<Device> devices(static_cast<std::size_t>(pipeline.shape.devices));
   std::vector<bool> opened(pipeline.stage.size());
@@ -51,6 +52,8 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
       out[i].opens = !opened[held + op.chunk];
       opened[held + op.chunk] = true;
       out[i].turns_to = device.forward != op.chunk;
+      device.last_forward = i;
+      if (op.action == PipelineAction::forward && !device.backward) out[i].partner = Partner::none;
       device.forward = op.chunk;
     }
     const std::uint16_t back = backward_chunk(op);
@@ -72,6 +75,10 @@ std::vector<ChunkUse> chunk_uses(const Pipeline& pipeline, std::span<const Devic
   }
   for (const auto& i : last) {
     if (i) out[*i].closes = true;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool backward = order[i].operation.action == PipelineAction::backward;
+    if (backward && i > devices[order[i].device].last_forward) out[i].partner = Partner::none;
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "lower/pass_partner.h"
 #include "lower/step_pass.h"
 #include "plan/plan.h"
 #include "plan/software.h"
@@ -38,6 +39,7 @@ struct ChunkUse {
   bool turns_back = false;  // the backward before was
   bool turns_away = false;  // its gradients are whole, and the next are of another chunk
   bool closes = false;      // the last gradients of the step
+  Partner partner = Partner::other_microbatch;  // in schedules of forwards and whole backwards
 };
 
 // Of each operation of `order`. Linear.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -69,6 +70,29 @@ TEST(ChunkUses, NoScheduleTurnsLessOftenThanItsBound) {
       EXPECT_GE(counts.turns_away, least) << schedule.name;
     }
   }
+}
+
+// Forwards of a device before its first backward, and as many backwards behind its last forward:
+// p - 1 - rank and one more, interleaved 2 (p - 1 - rank) + (chunks - 1) group and one more.
+TEST(ChunkUses, TheFirstForwardsAndLastBackwardsHaveNoPartner) {
+  const auto alone = [](std::string_view schedule, const ScheduleRequest& wanted) {
+    const Pipeline made = *pipeline(**find_schedule(schedule), wanted);
+    const auto order = *linear_order(made);
+    const std::vector<ChunkUse> uses = chunk_uses(made, order);
+    std::vector<std::array<int, 2>> out(static_cast<std::size_t>(wanted.shape.devices));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (uses[i].partner != Partner::none) continue;
+      const bool forward = order[i].operation.action == PipelineAction::forward;
+      ++out[order[i].device][forward ? 0 : 1];
+    }
+    return out;
+  };
+  using Passes = std::vector<std::array<int, 2>>;
+  EXPECT_EQ(alone("1f1b", request(1, 8, 1)), (Passes{{1, 1}}));
+  EXPECT_EQ(alone("1f1b", request(3, 8, 1)), (Passes{{3, 3}, {2, 2}, {1, 1}}));
+  EXPECT_EQ(alone("1f1b", request(3, 2, 1)), (Passes{{2, 2}, {2, 2}, {1, 1}}));
+  const auto first = alone("interleaved_1f1b", request(8, 128, 4)).front();
+  EXPECT_EQ(first, (std::array<int, 2>{39, 39}));
 }
 
 RandomCase llama(std::string_view plan) {

@@ -50,16 +50,19 @@ class BlockCommunication {
     Picoseconds communicating;
     Picoseconds lost;  // computing slowed beside it, and copies into and out of its buffers
   };
-  // `costs`: those of the stage that has the block (StepCosts::at).
-  [[nodiscard]] const Times& of(const BlockCost& block, const StepCosts& costs) const {
+  // `costs`: those of the stage that has the block (StepCosts::at); `alone`: the block in passes
+  // without a partner.
+  [[nodiscard]] const Times& of(const BlockCost& block, const BlockCost& alone,
+                                const StepCosts& costs) const {
     for (const auto& [known, times] : known_) {
       if (known == &block) return times;
     }
-    return known_.emplace_back(&block, priced(block, costs)).second;
+    return known_.emplace_back(&block, priced(block, alone, costs)).second;
   }
 
  private:
-  [[nodiscard]] Times priced(const BlockCost& block, const StepCosts& step) const {
+  [[nodiscard]] Times priced(const BlockCost& block, const BlockCost& alone,
+                             const StepCosts& step) const {
     const Picoseconds gather = step.gather(block.trained, block.frozen, Gather::forward);
     const Picoseconds again = step.plan.secondary_shard > 0
                                   ? step.gather(block.trained, block.frozen, Gather::backward)
@@ -73,14 +76,16 @@ class BlockCommunication {
     if (!step.replicated()) return out;
     // A backward may gather and reduce, or only one of them; a split one does so in its parts.
     const Overlap& overlap = step.plan.overlap;
-    const auto slowed = [&](const BlockPass& pass, Picoseconds beside) {
-      return step.cache->context().contention(pass.computing(), beside, step.data_share_lost);
+    const auto slowed = [&](BlockPass BlockCost::* pass, Picoseconds beside) {
+      return step.cache->context().contention(
+          std::min((block.*pass).computing(), (alone.*pass).computing()), beside,
+          step.data_share_lost);
     };
-    if (overlap.parameter_gather) out.lost += slowed(block.forward, gather) * moves_.forward;
+    if (overlap.parameter_gather) out.lost += slowed(&BlockCost::forward, gather) * moves_.forward;
     if (!step.schedule->splits_backward && step.plan.gradient_bucket_mib == 0) {
       const bool beside = overlap.gradient_reduction;
-      const Picoseconds backward = beside                     ? slowed(block.backward, reduce)
-                                   : overlap.parameter_gather ? slowed(block.backward, again)
+      const Picoseconds backward = beside                     ? slowed(&BlockCost::backward, reduce)
+                                   : overlap.parameter_gather ? slowed(&BlockCost::backward, again)
                                                               : Picoseconds(0);
       out.lost += backward * (beside ? moves_.reductions : moves_.backward);
       // The last reduction begins with what is lost beside it.
@@ -143,8 +148,9 @@ Picoseconds lower_bound(const StepCosts& step) {
     // In placements that turn round, the way over a boundary of chunks may stay on the device.
     const bool turns = p == 1 || (s + 1) % static_cast<std::size_t>(p) == 0;
     const Picoseconds hop = turns ? Picoseconds(0) : least_transfer;
-    ahead[s + 1] = ahead[s] + step.stages[s].totals.forward + hop;
-    there_and_back[s + 1] = there_and_back[s] + path_of(step.stages[s].totals) + hop * 2;
+    const PassTotals& fastest = step.stages[s].fastest;
+    ahead[s + 1] = ahead[s] + fastest.forward + hop;
+    there_and_back[s + 1] = there_and_back[s] + path_of(fastest) + hop * 2;
   }
 
   Picoseconds bound;
@@ -162,10 +168,10 @@ Picoseconds lower_bound(const StepCosts& step) {
       const VirtualStage& stage = step.stages[s];
       const StepCosts& costs = step.at(stage);
       first = std::min(first, s);
-      work += work_of(stage.totals);
+      work += work_of(stage.fastest);
       held = held + stage.totals;
-      const auto add = [&](const BlockCost& block, int times_over = 1) {
-        const auto& times = communication.of(block, costs);
+      const auto add = [&](const BlockCost& block, const BlockCost& alone, int times_over = 1) {
+        const auto& times = communication.of(block, alone, costs);
         communicating += times.communicating * times_over;
         reduced += {.dense = block.trained.dense * times_over,
                     .expert = block.trained.expert * times_over};
@@ -175,19 +181,21 @@ Picoseconds lower_bound(const StepCosts& step) {
       Picoseconds first_reduction;
       bool reduces = false;
       if (stage.embedding) {
-        first_reduction = add(costs.kept->embedding);
+        first_reduction = add(costs.kept->embedding, costs.kept_alone->embedding);
         reduces = true;
       }
       const bool equal = costs.kept->blocks.size() == 1;  // all layers are alike
       const std::size_t distinct = equal ? std::min<std::size_t>(stage.layers, 1) : stage.layers;
       for (std::size_t i = 0; i < distinct; ++i) {
-        const Picoseconds reduction = add(costs.kept->blocks[model.layers[stage.first_layer + i]],
-                                          equal ? static_cast<int>(stage.layers) : 1);
+        const std::uint16_t layer = model.layers[stage.first_layer + i];
+        const Picoseconds reduction =
+            add(costs.kept->blocks[layer], costs.kept_alone->blocks[layer],
+                equal ? static_cast<int>(stage.layers) : 1);
         if (!reduces) first_reduction = reduction;
         reduces = true;
       }
       if (stage.head) {
-        const Picoseconds reduction = add(costs.kept->head);
+        const Picoseconds reduction = add(costs.kept->head, costs.kept_alone->head);
         if (!reduces) first_reduction = reduction;
       }
       if (!has_tail || first_reduction < tail) tail = first_reduction;

@@ -68,10 +68,14 @@ bool StepCosts::holds_an_end(int device) const {
   return false;
 }
 
-const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer) const {
+const BlockCost& StepCosts::block(const VirtualStage& stage, std::size_t layer,
+                                  Partner partner) const {
   const bool again = layer - stage.first_layer < stage.recomputed;
   const StepCosts& costs = at(stage);
-  return (again ? costs.recomputed : costs.kept)->blocks[cache->model().layers[layer]];
+  const ModelCosts* of = partner == Partner::none
+                             ? (again ? costs.recomputed_alone : costs.kept_alone)
+                             : (again ? costs.recomputed : costs.kept);
+  return of->blocks[cache->model().layers[layer]];
 }
 
 namespace {
@@ -96,6 +100,14 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
   const bool apart = some || plan.recompute == Recompute::full;
   out.kept = &cache.costs(plan, apart ? Recompute::none : plan.recompute, backward);
   out.recomputed = apart ? &cache.costs(plan, plan.recompute, backward) : out.kept;
+  out.kept_alone = out.kept;
+  out.recomputed_alone = out.recomputed;
+  if (plan.overlap.expert_batches) {
+    Plan alone = plan;
+    alone.overlap.expert_batches = false;
+    out.kept_alone = &cache.costs(alone, apart ? Recompute::none : plan.recompute, backward);
+    out.recomputed_alone = apart ? &cache.costs(alone, plan.recompute, backward) : out.kept_alone;
+  }
   out.shape = {static_cast<int>(plan.pp), microbatches(training, plan),
                static_cast<int>(plan.chunks)};
   out.gradient_bytes = element_size(training.gradients).value();
@@ -131,10 +143,21 @@ StepCosts costs_of_site(CostCache& cache, const Plan& plan) {
     }
     const std::size_t middle = first + stage.recomputed;
     const std::size_t last = first + stage.layers;
-    stage.totals = (out.recomputed->before[middle] - out.recomputed->before[first]) +
-                   (out.kept->before[last] - out.kept->before[middle]);
-    if (stage.embedding) stage.totals += out.kept->embedding;
-    if (stage.head) stage.totals += out.kept->head;
+    const auto totals = [&](const ModelCosts& kept, const ModelCosts& recomputed) {
+      PassTotals sum = (recomputed.before[middle] - recomputed.before[first]) +
+                       (kept.before[last] - kept.before[middle]);
+      if (stage.embedding) sum += kept.embedding;
+      if (stage.head) sum += kept.head;
+      return sum;
+    };
+    stage.totals = totals(*out.kept, *out.recomputed);
+    stage.fastest = stage.totals;
+    if (plan.overlap.expert_batches) {
+      // With a partner a pass is slowed by what it hides of the other's exchanges.
+      const PassTotals alone = totals(*out.kept_alone, *out.recomputed_alone);
+      stage.fastest.forward = std::min(stage.fastest.forward, alone.forward);
+      stage.fastest.backward = std::min(stage.fastest.backward, alone.backward);
+    }
     // A device with the last stage, but not the first, keeps its own copy of a tied embedding.
     if (stage.head && ends_apart) {
       stage.totals.trained.dense += out.kept->embedding.trained.dense;

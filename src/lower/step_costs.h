@@ -15,6 +15,7 @@
 
 #include "graph/operation.h"
 #include "lower/model_costs.h"
+#include "lower/pass_partner.h"
 #include "lower/vocabulary_share.h"
 #include "schedule/schedule.h"
 
@@ -28,6 +29,7 @@ struct VirtualStage {
   bool head = false;
   std::size_t site = 0;  // of its device, where the pipeline lies across sites that differ
   PassTotals totals;
+  PassTotals fastest;  // of each pass with a partner or without, whichever is faster
 };
 
 // For which pass weights are gathered: a second copy of them may serve the backward.
@@ -38,6 +40,9 @@ struct StepCosts {
   const RankLayout* layout = nullptr;
   const ModelCosts* kept = nullptr;        // layers that are not recomputed beyond plan.recompute
   const ModelCosts* recomputed = nullptr;  // layers that are
+  // Both in passes without a partner; the same where no pass has one.
+  const ModelCosts* kept_alone = nullptr;
+  const ModelCosts* recomputed_alone = nullptr;
   Plan plan;
   std::int64_t micro_batch = 1;  // sequences of a microbatch of these stages
   PipelineShape shape;
@@ -168,7 +173,8 @@ struct StepCosts {
   // room left.
   [[nodiscard]] Bytes memory_capacity(int device) const;
 
-  [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer) const;
+  [[nodiscard]] const BlockCost& block(const VirtualStage& stage, std::size_t layer,
+                                       Partner partner = Partner::other_microbatch) const;
   // Whether gradients have copies elsewhere to be reduced with.
   [[nodiscard]] bool replicated() const {
     return layout->dense_shard.size * layout->dense_outer.size > 1 ||
@@ -204,10 +210,10 @@ StepCosts step_costs(CostCache& cache, const Plan& plan);
 // s_i is the first virtual stage on device i: the device cannot start before one microbatch has
 // passed the stages before s_i, works through all its operations one after the other, and its last
 // backward must still travel back to stage 0. c is the least transfer between devices. Where the
-// backward is split, or there is none, only F counts on the way; where passes
-// are paired, what they communicate may be hidden; where no device waits for the optimizer of
-// another, path(s_i) does not count at all. Gathers and reductions are counted as often as they
-// must be (shard_moves.h). O(virtual stages).
+// backward is split, or there is none, only F counts on the way; where passes are paired, what they
+// communicate may be hidden, and of a pass with a partner and without, the faster counts; where no
+// device waits for the optimizer of another, path(s_i) does not count at all. Gathers and reductions
+// are counted as often as they must be (shard_moves.h). O(virtual stages).
 Picoseconds lower_bound(const StepCosts& step);
 
 }  // namespace orrery

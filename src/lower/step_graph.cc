@@ -8,6 +8,7 @@
 #include "lower/host_offload.h"
 #include "lower/paired_pass.h"
 #include "lower/pass_builder.h"
+#include "lower/pass_partner.h"
 #include "lower/shard_communication.h"
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
@@ -38,7 +39,7 @@ class StepBuilder {
                 traffic_),
         device_(static_cast<std::size_t>(step.shape.devices)),
         ahead_(static_cast<std::size_t>(std::max<std::int64_t>(1, step.plan.prefetch))),
-        whole_passes_(kPasses * step.stages.size()),
+        whole_passes_(2 * kPasses * step.stages.size()),
         communication_(step, builder_) {
     for (Device& device : device_) device.before.resize(ahead_);
     begin_ = operation(NodeKind::barrier, Category::bubble, "begin of block");
@@ -210,16 +211,17 @@ class StepBuilder {
 
   // Visits the blocks of a virtual stage in the order of the pass.
   template <class Visit>
-  void each_block(const VirtualStage& stage, Pass direction, Visit visit) {
+  void each_block(const VirtualStage& stage, Pass direction, Partner partner, Visit visit) {
     const StepCosts& costs = step_.at(stage);
+    const ModelCosts& ends = partner == Partner::none ? *costs.kept_alone : *costs.kept;
     const auto embedding = [&] {
-      if (stage.embedding) visit(costs.kept->embedding, communication_.of_embedding(costs));
+      if (stage.embedding) visit(ends.embedding, communication_.of_embedding(costs));
     };
     const auto head = [&] {
-      if (stage.head) visit(costs.kept->head, communication_.of_head(costs));
+      if (stage.head) visit(ends.head, communication_.of_head(costs));
     };
     const auto layer = [&](std::size_t l) {
-      const BlockCost& cost = step_.block(stage, l);
+      const BlockCost& cost = step_.block(stage, l, partner);
       visit(cost, communication_.of_layer(stage.site, model_.layers[l], costs, cost));
     };
     if (direction == Pass::forward) {
@@ -305,12 +307,6 @@ class StepBuilder {
     return moves ? reduces_gradients(step_.plan, moves_, direction, use) : Reduce::none;
   }
 
-  void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
-           const ChunkUse& use) {
-    run(device, stage, direction, id, gathers(direction, use),
-        step_.plan.zero == 3 ? Issue::ahead : Issue::at_once, reduces(direction, use), use.closes);
-  }
-
   // One node if nothing is gathered or reduced in it; else its halves one after the other.
   void pair(const DeviceOperation& op, const ChunkUse& use) {
     Device& d = device_[op.device];
@@ -325,8 +321,8 @@ class StepBuilder {
       run(op.device, backward, Pass::backward, forward_id, use);
     } else {
       const PairedPass paired =
-          paired_pass(whole_pass(forward, Pass::forward).breakdown,
-                      whole_pass(backward, Pass::backward).breakdown,
+          paired_pass(whole_pass(forward, Pass::forward, use.partner).breakdown,
+                      whole_pass(backward, Pass::backward, use.partner).breakdown,
                       costs(op.device).paired_share_lost, step_.cache->context());
       add_folded(op.device, block("forward and backward", paired.breakdown), paired.time,
                  forward_id);
@@ -335,7 +331,10 @@ class StepBuilder {
   }
 
   void run(std::uint32_t device, const VirtualStage& stage, Pass direction, std::uint32_t id,
-           bool gathers, Issue how, Reduce reduces, bool closes) {
+           const ChunkUse& use) {
+    const bool gathers = this->gathers(direction, use);
+    const Reduce reduces = this->reduces(direction, use);
+    const Issue how = step_.plan.zero == 3 ? Issue::ahead : Issue::at_once;
     Device& d = device_[device];
     const auto before = std::exchange(d.before_pass, d.last);
     if (stage.layers == 0 && !stage.embedding && !stage.head) {
@@ -348,7 +347,7 @@ class StepBuilder {
     }
     if (folding_ == Folding::folded && !gathers && reduces == Reduce::none &&
         step_.plan.offload_activations == Offload::none) {
-      const WholePass& whole = whole_pass(stage, direction);
+      const WholePass& whole = whole_pass(stage, direction, use.partner);
       add_folded(device, whole.operation, whole.time, id);
       return;
     }
@@ -359,7 +358,7 @@ class StepBuilder {
     std::optional<Reduction> held;
     const auto queue_reduction = [&] {
       if (!held) return;
-      d.waits_at_end = reduced(device, *held, id, closes);
+      d.waits_at_end = reduced(device, *held, id, use.closes);
       held.reset();
     };
     const bool sharded = step_.plan.zero == 3;
@@ -371,14 +370,15 @@ class StepBuilder {
     GradientBucket bucket(step_, communication_);
     int to_collect = 0;  // blocks whose gradients are still to come
     if (buckets) {
-      each_block(stage, direction, [&](const BlockCost&, const ShardCommunication& comm) {
+      const auto count = [&](const BlockCost&, const ShardCommunication& comm) {
         to_collect += is_reduced(comm) ? 1 : 0;
-      });
+      };
+      each_block(stage, direction, use.partner, count);
     }
     Picoseconds under_way;  // of reductions of buckets
     const bool moves_activations = step_.plan.offload_activations != Offload::none;
     const bool backward = direction == Pass::backward || direction == Pass::input_gradient;
-    each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication& comm) {
+    const auto visit = [&](const BlockCost& cost, const ShardCommunication& comm) {
       const BlockPass& pass = pass_of(cost, direction);
       Picoseconds beside;
       if (gathers && (comm.gather.time > Picoseconds(0) || fetches_weights())) {
@@ -437,17 +437,20 @@ class StepBuilder {
         held = bucket.add(costs(device), cost.trained, --to_collect == 0, d.last);
         if (held) under_way += held->what.time;
       }
-    });
+    };
+    each_block(stage, direction, use.partner, visit);
     queue_reduction();
     flush(device);
   }
 
   // All blocks of a virtual stage as one node: most passes of a step are this, again and again.
-  const WholePass& whole_pass(const VirtualStage& stage, Pass direction) {
+  const WholePass& whole_pass(const VirtualStage& stage, Pass direction, Partner partner) {
     const auto s = static_cast<std::size_t>(&stage - step_.stages.data());
-    WholePass& whole = whole_passes_[kPasses * s + static_cast<std::size_t>(direction)];
+    const bool alone = partner == Partner::none && step_.kept_alone != step_.kept;
+    WholePass& whole = whole_passes_[kPasses * (alone ? step_.stages.size() + s : s) +
+                                     static_cast<std::size_t>(direction)];
     if (whole.known) return whole;
-    each_block(stage, direction, [&](const BlockCost& cost, const ShardCommunication&) {
+    each_block(stage, direction, partner, [&](const BlockCost& cost, const ShardCommunication&) {
       const BlockPass& pass = pass_of(cost, direction);
       whole.time += pass.time;
       whole.breakdown += pass.breakdown;

@@ -436,6 +436,28 @@ TEST(StepGraph, AnotherMicrobatchHidesTheExchange) {
   EXPECT_GT(share("h100-sxm:16", "ep=16"), 0.3);
 }
 
+// The first forward and the last backward of a step run beside nothing, and cost what they do
+// without the overlap; of the others a forward and a backward run beside each other.
+TEST(StepGraph, PassesWithoutAPartnerHideNoExchange) {
+  for (const int microbatches : {1, 2, 5}) {
+    RandomCase c = stated_case(small_model("deepseek-v2-lite", 8), "h100-sxm:16", "ep=16", 4096,
+                               16 * microbatches);
+    c.plan.micro_batch = 1;
+    CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
+    const auto passes = [&](bool beside) {
+      c.plan.overlap.expert_batches = beside;
+      const StepCosts step = step_costs(cache, c.plan);
+      EXPECT_GE(step_time(c), lower_bound(step)) << microbatches;
+      const PassTotals& of = step.stages.front().totals;
+      return std::pair{of.forward + of.backward, step_time(c)};
+    };
+    const auto [alone, without] = passes(false);
+    const auto [together, with] = passes(true);
+    EXPECT_LT(together, alone);
+    EXPECT_EQ(without - with, (alone - together) * (microbatches - 1)) << microbatches;
+  }
+}
+
 // Tokens travel once to each rank, so that the wider network matters less.
 TEST(StepGraph, DeduplicatedTokensTakeNoLongerBetweenNodes) {
   for (const char* plan : {"ep=16", "tp=2,ep=16", "ep=16,overlap.expert_batches=on"}) {
