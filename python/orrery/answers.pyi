@@ -516,8 +516,8 @@ class EstimateDocument(Record):
     """the step time lies within it with the probability interval_level"""
     interval_level: float
     """share of measured steps that lie within such intervals"""
-    interval_regime: str
-    """what the interval is made of: the errors of sources left out, by parts of the step, and how many sources measured such steps"""
+    interval_basis: str
+    """what the interval is made of: the errors on sources left out of calibration, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool
     """no step like this was measured"""
     extrapolation: str
@@ -696,8 +696,8 @@ class Estimate(Record):
     """the step time lies within it with the probability interval_level"""
     interval_level: float
     """share of measured steps that lie within such intervals"""
-    interval_regime: str
-    """what the interval is made of: the errors of sources left out, by parts of the step, and how many sources measured such steps"""
+    interval_basis: str
+    """what the interval is made of: the errors on sources left out of calibration, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool
     """no step like this was measured"""
     extrapolation: str

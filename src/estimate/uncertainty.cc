@@ -111,10 +111,14 @@ StepShares shares_of(const Breakdown& step) {
           .waiting = share({bubble, host})};
 }
 
+double few_sources_factor(int sources) {
+  return 1 + 1 / std::max(static_cast<double>(sources), 0.5);
+}
+
 double deviation(const StepDeviations& d, const StepShares& shares, int sources) {
   const double own = std::hypot(std::hypot(d.step, d.attention * shares.attention),
                                 std::hypot(d.network * shares.network, d.waiting * shares.waiting));
-  return own * std::sqrt(1 + 1 / std::max(static_cast<double>(sources), 0.5));
+  return own * std::sqrt(few_sources_factor(sources));
 }
 
 int sources_like(std::span<const StepPoint> measured, const StepPoint& step) {
@@ -131,7 +135,8 @@ Fields<StepDeviations> fields_of(const StepDeviations*) {
   return Fields<StepDeviations>("deviations of step times")
       .required<&StepDeviations::step>("of every step")
       .required<&StepDeviations::attention>("of attention by itself")
-      .required<&StepDeviations::network>("of exposed communication by itself")
+      .required<&StepDeviations::network>(
+          "of exposed communication other than expert exchange by itself")
       .required<&StepDeviations::waiting>("of bubbles and the host by themselves");
 }
 
@@ -283,15 +288,14 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
   const StepDeviations& d = uncertainty.deviations;
   const int sources = sources_like(uncertainty.measured, step);
   out.basis = fmt::format(
-      "errors of sources left out: {:.1f} % of a step, {:.0f} % of attention ({:.0f} % of this "
-      "one), "
-      "{:.0f} % of exposed communication ({:.0f} %), {:.0f} % of waiting ({:.0f} %); {} measured "
-      "{} "
-      "steps on {}",
+      "standard deviations of the errors on sources left out of calibration: {:.1f} % of the whole "
+      "step; {:.0f} % of attention, which is {:.0f} % of this step; {:.0f} % of exposed "
+      "communication other than expert exchange, which is {:.0f} %; {:.0f} % of waiting, which is "
+      "{:.0f} %. {} measured {} steps on {}",
       100 * d.step, 100 * d.attention, 100 * shares.attention, 100 * d.network,
       100 * shares.network, 100 * d.waiting, 100 * shares.waiting,
-      sources == 1   ? "one source"
-      : sources == 0 ? "no source"
+      sources == 1   ? "One source"
+      : sources == 0 ? "No source"
                      : fmt::format("{} sources", sources),
       kind_in_words(step.kind), step.architecture);
   if (out.extrapolates) out.distance = "extrapolates: " + beyond + "; ";

@@ -2,30 +2,32 @@
 //
 //   measured / predicted lies in [exp(low s), exp(high s)] for `level` of the steps of a new source
 //
-//   s^2 = (d^2 + sum over k of (share_k d_k)^2) (1 + 1 / max(n, 1/2))
+//   s^2 = F (d^2 + sum over k of (share_k d_k)^2),  F = 1 + 1 / max(n, 1/2)
 //
-// Not every part of a step is known equally well. Products are: rates that were measured, times a
-// share that many steps agree on. Attention depends on kernels, masks and packing, exposed
-// communication on machines that are not known, waiting on both. d is the standard deviation that
-// every step has, d_k how far a part of it is off by itself, and share_k how much of the step that
-// part takes on the critical stage. An estimate is thus as sure as what it consists of.
+// Parts of a step differ in how well they can be predicted. Matrix products rest on measured rates
+// and are predicted best; attention depends on kernels, masks and packing; exposed communication on
+// details of the network that are not known; waiting on both. d is the standard deviation that
+// every step has, d_k that of part k by itself, and share_k the share of the step that part k takes
+// on the critical stage.
 //
 // n is the number of other sources that measured steps of that kind of model on that architecture.
 // The error of a new source has the variance of sources about their mean, and the mean of n sources
-// has 1 / n of that; where nobody measured, as if half a source had.
+// has 1 / n of that, hence F. n = 0 counts as 1/2: F has to be finite then, and larger than the 2
+// of one source. That it is 3 was chosen, with the parts, by how many steps of sources left out lie
+// inside their intervals (docs/calibrate.md).
 //
 // low and high are quantiles of log(measured / predicted) / s over left-out steps, each source
-// counting as much as any other: whoever asks is one more source. They differ because misses do.
-// validate/step_spread.h says how all six numbers are found. How well intervals hold is measured on
-// sources that neither the fit nor the interval has seen (docs/validation.md).
+// counting as much as any other: whoever asks is one more source. low and high differ because
+// errors are skewed. validate/step_spread.h says how all six numbers are found. How well intervals
+// hold is measured on sources that neither the fit nor the interval has seen (docs/validation.md).
 //
-// An estimate says that it extrapolates if no step was measured that is like it: of its architecture
-// and kind (dense, mixture of experts, adapters), on accelerators and a sequence less than kNear
-// times away, and of these some on its accelerator with its software, by two sources. A step that
-// differs from a measured one in its plan alone does not extrapolate. kNear is two doublings: a
-// class of scale spans a factor of eight, so that a step nearer than four is of the same class or
-// the next, and attention, which grows with the square of the sequence, keeps its place among the
-// costs. The interval is made in the same way for both.
+// An estimate says that it extrapolates if no step was measured that is like it: of its
+// architecture and kind (dense, mixture of experts, adapters), on accelerators and a sequence less
+// than kNear times away, and of these some on its accelerator with its software, by two sources. A
+// step that differs from a measured one in its plan alone does not extrapolate. kNear is two
+// doublings: a class of scale spans a factor of eight, so that a step nearer than four is of the
+// same class or the next, and attention, which grows with the square of the sequence, keeps its
+// place among the costs. The interval is made in the same way for both.
 //
 // Source, date: catalog/step/uncertainty.yaml, written by `orrery calibrate --cross-validate`. Not
 // modelled: errors that grow with the distance further on; the nearest measured step is named.
@@ -59,11 +61,11 @@ inline constexpr std::string_view kAdapters = "adapters";
 inline constexpr std::string_view kWide = "32-bit";  // whatever the model
 std::string kind_of(const Model& model);
 
-// What a step spends its time on, as far as that decides how well it can be predicted: shares of its
-// time on the critical stage.
+// What a step spends its time on, as far as that decides how well it can be predicted: shares of
+// its time on the critical stage.
 struct StepShares {
   double attention = 0;  // the kernels between queries and values
-  double network = 0;    // exposed communication but for the exchange of tokens, and contention
+  double network = 0;    // exposed communication other than expert exchange, and contention
   double waiting = 0;    // bubbles and the host
   bool operator==(const StepShares&) const = default;
 };
@@ -77,6 +79,8 @@ struct StepDeviations {
   double waiting = 0;
   bool operator==(const StepDeviations&) const = default;
 };
+// F above, of n = sources.
+double few_sources_factor(int sources);
 // s above, of a step like which so many other sources measured some.
 double deviation(const StepDeviations& deviations, const StepShares& shares, int sources);
 

@@ -65,9 +65,10 @@ TEST(Uncertainty, IsThatOfWhatAStepConsistsOfAndOfFewSources) {
   EXPECT_NEAR(of("mi300x:64").high.value(), 10 * std::exp(0.2 * std::sqrt(3)), 1e-9);
   EXPECT_EQ(
       of("h100-sxm:512").basis,
-      "errors of sources left out: 6.0 % of a step, 20 % of attention (40 % of this one), 30 % of "
-      "exposed communication (0 %), 10 % of waiting (0 %); 2 sources measured dense steps on "
-      "hopper");
+      "standard deviations of the errors on sources left out of calibration: 6.0 % of the whole "
+      "step; 20 % of attention, which is 40 % of this step; 30 % of exposed communication other "
+      "than expert exchange, which is 0 %; 10 % of waiting, which is 0 %. 2 sources measured dense "
+      "steps on hopper");
 }
 
 TEST(Uncertainty, DeviationsOfPartsAddAsIndependentOnes) {
@@ -76,6 +77,12 @@ TEST(Uncertainty, DeviationsOfPartsAddAsIndependentOnes) {
   EXPECT_NEAR(deviation(d, {.attention = 0.4, .network = 0.1, .waiting = 0.5}, 1),
               std::sqrt(2 * (0.0036 + 0.0064 + 0.0009 + 0.0025)), 1e-12);
   EXPECT_EQ(deviation(d, {}, 0), 0.06 * std::sqrt(3));
+}
+
+TEST(Uncertainty, FewerSourcesAddMoreAndNoneMost) {
+  EXPECT_EQ(few_sources_factor(4), 1.25);
+  EXPECT_EQ(few_sources_factor(1), 2);
+  EXPECT_EQ(few_sources_factor(0), 3);
 }
 
 // What one source measured says nothing of how sources differ from it.
@@ -134,7 +141,7 @@ TEST(Uncertainty, FarBeyondTheMeasuredScaleItSaysSo) {
 TEST(Uncertainty, AnAcceleratorWithoutStepsExtrapolates) {
   const auto other = of("mi300x:64");
   EXPECT_TRUE(other.extrapolates);
-  EXPECT_THAT(other.basis, HasSubstr("no source measured dense steps on cdna3"));
+  EXPECT_THAT(other.basis, HasSubstr("No source measured dense steps on cdna3"));
   EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
 }
 

@@ -23,9 +23,9 @@ TEST(EstimateText, OpensWithTheHeadline) {
             "  MFU        40.4 %                  memory     58.0 GiB of 80.0 GiB\n"
             "  achieved   400 TFLOP/s per GPU     verdict    ✓ fits\n"
             "  throughput 2.10 M tokens/s         90 % in    7.20 s to 8.80 s\n"
-            "  interval from the errors on hopper: 50 held-out steps; the nearest measured step is "
-            "70 B\n"
-            "  parameters on 512 h100-sxm\n");
+            "  interval from errors of 6 % of the whole step. 2 sources measured dense steps on "
+            "hopper; the\n"
+            "  nearest measured step is 70 B parameters on 512 h100-sxm\n");
 }
 
 TEST(EstimateText, BreakdownAddsUp) {

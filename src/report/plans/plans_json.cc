@@ -164,10 +164,9 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field<&Estimate::interval, &StepTimeInterval::level>(
         "interval_level", "share of measured steps that lie within such intervals"),
     field<&Estimate::interval, &StepTimeInterval::basis>(
-        "interval_regime",
-        "what the interval is made of: the errors of sources left out, by parts of the step, and "
-        "how "
-        "many sources measured such steps"),
+        "interval_basis",
+        "what the interval is made of: the errors on sources left out of calibration, by parts of "
+        "the step, and how many sources measured such steps"),
     field<&Estimate::interval, &StepTimeInterval::extrapolates>("extrapolates",
                                                                 "no step like this was measured"),
     field<&Estimate::interval, &StepTimeInterval::distance>(
