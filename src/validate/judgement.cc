@@ -137,7 +137,10 @@ Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
     errors.push_back({j.row->point, j.row->shares, j.log_ratio(Scheme::leave_one_source_out)});
   }
   out.measured.assign(points.begin(), points.end());
-  set_spread(out, errors);
+  const Spread spread = spread_of(errors, out.measured, out.level);
+  out.deviations = spread.deviations;
+  out.low = spread.low;
+  out.high = spread.high;
   return out;
 }
 
@@ -146,7 +149,7 @@ void add_to(std::map<std::string, Inside>& out, const CoverageNames& names, cons
   const ErrorRange range = error_range(known, row.shares, row.point);
   for (const std::string& name : names.of(row)) out[name].add(log_ratio, range);
   const bool extrapolates = !extrapolation(known.measured, row.point).empty();
-  out[extrapolates ? "says that it extrapolates" : "does not say so"].add(log_ratio, range);
+  out[extrapolates ? "extrapolates" : "does not extrapolate"].add(log_ratio, range);
 }
 
 // Whether each row lies in the interval that an estimate of it would have without its fold.

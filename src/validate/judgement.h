@@ -1,9 +1,10 @@
 // The judgement of the model on measured steps: what is published, and what a test holds on to.
 //
-// Errors of steps that no fit had seen (validate/held_out.h) by source and by regime, beside those of
-// predictions without this model; how well plans are ranked, and what picking the predicted best costs; how often the memory verdict is
-// right; and how many measured steps the intervals of estimates hold. Rows of sources that vary too
-// much from run to run (`judged_apart` of a convention) are left out of the sums over all sources.
+// Errors of steps that no fit had seen (validate/held_out.h) by source and by regime, beside those
+// of predictions without this model; how well plans are ranked, and what picking the predicted best
+// costs; how often the memory verdict is right; and how many measured steps the intervals of
+// estimates hold. Rows of sources that vary too much from run to run (`judged_apart` of a
+// convention) are left out of the sums over all sources.
 //
 //   regret of a group = measured time per sequence of the plan predicted best / of the best one - 1
 //   coverage = share of held-out steps inside intervals made of the errors of other sources

@@ -41,11 +41,9 @@ double variance(const Part& part, const std::array<double, kParts>& v) {
 
 }  // namespace
 
-void set_spread(Uncertainty& out, std::span<const LeftOutStep> steps) {
-  out.deviations = {};
-  out.low = 0;
-  out.high = 0;
-  if (steps.empty()) return;
+Spread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> measured,
+                 double level) {
+  if (steps.empty()) return {};
   std::map<std::string, double> of_source;
   for (const LeftOutStep& step : steps) of_source[step.point.source] += 1;
   std::map<std::tuple<std::string, std::string, std::string>, double> few;
@@ -53,10 +51,7 @@ void set_spread(Uncertainty& out, std::span<const LeftOutStep> steps) {
   for (const LeftOutStep& step : steps) {
     const auto [place, first] =
         few.try_emplace({step.point.architecture, step.point.kind, step.point.source});
-    if (first) {
-      place->second =
-          std::pow(deviation({.step = 1}, {}, sources_like(out.measured, step.point)), 2);
-    }
+    if (first) place->second = few_sources_factor(sources_like(measured, step.point));
     const double f = place->second;
     const auto square = [&](double x) { return f * x * x; };
     parts.push_back({{f, square(step.shares.attention), square(step.shares.network),
@@ -86,6 +81,7 @@ void set_spread(Uncertainty& out, std::span<const LeftOutStep> steps) {
       v[k] = down[k] > 0 ? std::max(v[k] * std::sqrt(up[k] / down[k]), 1e-12) : 0;
     }
   }
+  Spread out;
   out.deviations = {std::sqrt(v[0]), std::sqrt(v[1]), std::sqrt(v[2]), std::sqrt(v[3])};
 
   std::vector<std::pair<double, double>> ratios;
@@ -93,9 +89,10 @@ void set_spread(Uncertainty& out, std::span<const LeftOutStep> steps) {
     ratios.emplace_back(part.error / std::sqrt(variance(part, v)), part.weight);
   }
   std::ranges::sort(ratios);
-  const double tail = (1 - out.level) / 2;
+  const double tail = (1 - level) / 2;
   out.low = std::min(weighted_quantile(ratios, tail), 0.0);
   out.high = std::max(weighted_quantile(ratios, 1 - tail), 0.0);
+  return out;
 }
 
 }  // namespace orrery
