@@ -245,9 +245,8 @@ Command estimate_command(CLI::App& orrery) {
               "--tokens", "--price"});
   show_under(app, "Files", {"--emit", "--chakra", "--chakra-ranks", "--graph"});
   app->footer(
-      "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 --global-batch "
-      "2048 "
-      "--plan tp=8,pp=16,chunks=8");
+      "Example:\n  orrery estimate llama-3.1-405b --on h100-sxm:16384 --seq 8192 "
+      "--global-batch 2048 --plan tp=8,pp=16,chunks=8");
 
   return command(app, o, estimate_plan);
 }

@@ -24,8 +24,7 @@ std::string attention_note(const PredictedStep& step, const Estimate& e) {
   if (1 - computed < kMuch) return "";
   return fmt::format(
       "MFU and HFU count all pairs of tokens{}, as is usual; causal attention leaves out {:.0f} % "
-      "of "
-      "the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
+      "of the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
       e.training.documents.lengths.empty() ? "" : " of a document", 100 * (1 - computed),
       100 * computed * e.mfu);
 }

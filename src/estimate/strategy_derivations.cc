@@ -83,8 +83,7 @@ class Strategies {
     out_.push_back(
         {"expert_imbalance",
          "ep x tokens that the experts of the busiest rank take x (1 + sqrt(2 ln ep / its rows)), "
-         "at "
-         "most the capacity factor",
+         "at most the capacity factor",
          fmt::format("{} experts and {} copies on ep {}, {}; {:.3g} % of the tokens are dropped",
                      step_.model().experts, plan_.redundant_experts, plan_.ep,
                      to_text(plan_.expert_placement), 100 * balance.dropped),

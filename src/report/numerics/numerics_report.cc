@@ -359,8 +359,8 @@ std::string vector_text(const VectorStudy& study, const TextStyle& style) {
   return table.text(style) +
          fmt::format(
              "\nindex: share of the distinct rows that become equal; repeats, huffman: bytes "
-             "before "
-             "over bytes behind.\ngain: time of an exchange at {} over that with a codec of {} and "
+             "before over bytes behind.\ngain: time of an exchange at {} over that with a codec of "
+             "{} and "
              "{}; below 1 vectors are better sent as they are.\n",
              to_text(study.settings.link), to_text(study.settings.compress),
              to_text(study.settings.decompress));

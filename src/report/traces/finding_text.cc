@@ -354,8 +354,7 @@ FindingText earlier_work(const RecordedRun&, const RunAnalysis& analysis, const 
   const TemporalBreakdown all = time_of_all(analysis);
   out.advice = fmt::format(
       "Read averages over many steps, not single ones{}. Only a synchronization at the end of "
-      "steps "
-      "records them whole.",
+      "steps records them whole.",
       share(all.idle.own_host_wait_ns(), all.total_ns()) < kLeastFinding
           ? "; a faster host gains nothing here"
           : "");

@@ -346,8 +346,7 @@ std::string devices_section(std::span<const RecordedTrace> traces, const RunGrap
   if (before.bands.empty() && after.bands.empty()) return "";
   const char* remark =
       "computing, and communicating alone (waiting for other ranks is part of it); what is blank "
-      "is "
-      "neither; both charts span the same time";
+      "is neither; both charts span the same time";
   return html_section("The devices over time, before", remark, band_chart_svg(before)) +
          html_section("The devices over time, after", remark, band_chart_svg(after));
 }
