@@ -16,11 +16,12 @@
 namespace orrery {
 namespace {
 
-// The best of a space that takes about a second at most: all degrees, but sequences in parts of
-// 4,096 tokens or more, 1F1B, and `usual` for the rest, where embedding tables, whose placement
-// takes long, belong as well. None where nothing fits.
-std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog& catalog,
-                                            int threads) {
+// The fastest plan of a space that takes about a second to search: every degree (of cp those that
+// leave a rank 4,096 tokens), 1F1B with and without interleaving, and the completed plan's values
+// for all other axes. Models with embedding tables also keep micro-batch and ZeRO, because placing
+// tables takes long. None where nothing fits.
+std::optional<SearchResult> best_common_plan(const Scenario& asked, const Catalog& catalog,
+                                             int threads, const SearchProgress& progress) {
   const auto completed = completed_plan(asked.model, asked.cluster, asked.training, asked.plan);
   const Plan& usual = completed.plan;
   const std::int64_t tokens = completed.training.sequence_length;
@@ -38,7 +39,7 @@ std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog
     space.towers = {usual.towers};
     space.codec = {usual.codec};
   }
-  // Seldom slower, and half as many plans.
+  // Half as many plans; at most 1 % slower than all-to-all (Mixtral), up to 30 % faster.
   if (asked.model.experts > 0) space.dispatch = {ExpertDispatch::deduplicated};
   space.recompute_layers = {0};
   space.context_parallel = {usual.context_parallel};
@@ -48,6 +49,7 @@ std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog
   options.top = 1;
   options.threads = threads;
   options.best_alone = true;
+  options.progress = progress;
   auto found = search(asked, space, options, catalog);
   if (!found || !found->winner) return std::nullopt;
   return *std::move(found);
@@ -55,16 +57,17 @@ std::optional<SearchResult> best_usual_plan(const Scenario& asked, const Catalog
 
 }  // namespace
 
-Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, int threads) {
+Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, int threads,
+                                   const SearchProgress& progress) {
   KeptPrices prices(catalog);
-  return default_step(spec, catalog, prices, threads);
+  return default_step(spec, catalog, prices, threads, progress);
 }
 
 Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, KeptPrices& prices,
-                                   int threads) {
+                                   int threads, const SearchProgress& progress) {
   const Scenario& asked = spec.scenario;
   if (!spec.stated.empty()) return prices.predict(asked);
-  const auto best = best_usual_plan(asked, catalog, threads);
+  const auto best = best_common_plan(asked, catalog, threads, progress);
   if (!best) return prices.predict(asked);
   // Compared for one batch, and predicted for that one: with the batch of its own replicas another
   // plan may be the fastest.
@@ -73,7 +76,8 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, Kep
   chosen.training.global_batch = best->winner->training().global_batch;
   ORRERY_TRY(PredictedStep step, prices.predict(std::move(chosen)));
   std::vector<std::string> said = {fmt::format(
-      "plan {}: no plan was stated; the fastest of {} usual ones; orrery search tries more",
+      "plan {}: no plan was stated; this is the fastest of {} common plans (orrery search tries "
+      "more)",
       plan_settings(step.plan()), best->considered)};
   if (asked.training.global_batch == 0) {
     said.push_back(

@@ -44,10 +44,9 @@ class Search {
       return fail(ErrorCode::bad_input, no_valid_plan(space_, scenario_), "search");
     std::sort(fitting_.begin(), fitting_.end(), by_bound);
     if (fitting_.empty() && too_long_ > 0 && !cut_short_) {
-      return fail(
-          ErrorCode::unsupported,
+      return unsupported(
           "every plan that fits takes more than 2.5 hours a step, the longest that is searched",
-          "search", "a smaller batch, shorter sequences or more GPUs");
+          "search", "a smaller batch, shorter sequences or more accelerators");
     }
     if (options_.judge) {
       judge_all();
@@ -579,6 +578,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
   if (const auto problems = module_problems(filled, space); !problems.empty()) {
     return fail(ErrorCode::bad_input, problems.front(), "plan");
   }
+  ORRERY_INVARIANT(!options.best_alone || (!options.all_axes && !options.judge));
   if (options.judge && options.all_axes) {
     return unsupported("plans that a function judges are those of the space", "all_axes",
                        "leave it out");

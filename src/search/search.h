@@ -48,6 +48,9 @@ struct SearchSpace {
 // is not allowed. Called by several threads. An error sets the plan aside.
 using Judge = std::function<Result<std::optional<double>>(const Estimate&)>;
 
+// Told the share that is done and the best plan so far.
+using SearchProgress = std::function<void(double fraction, const std::string& best)>;
+
 struct SearchOptions {
   int top = 10;
   int threads = 0;  // 0: all cores; the result does not depend on it
@@ -58,7 +61,7 @@ struct SearchOptions {
   // If given, every plan that fits is simulated and judged, in order of its lower bound: nothing is
   // known of the function that would set plans aside. Not with all_axes.
   Judge judge;
-  std::function<void(double fraction, const std::string& best)> progress;  // may be empty
+  SearchProgress progress;  // may be empty
   // The best so far when it turns true, or when this time has come.
   const std::atomic<bool>* interrupted = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline;

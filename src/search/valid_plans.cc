@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include "cluster/accelerator_noun.h"
 #include "plan/plan_rules.h"
 #include "search/candidate.h"
 
 namespace orrery {
 
 std::string no_valid_plan(const SearchSpace& space, const Scenario& scenario) {
-  std::string reasons = "no combination of degrees divides the GPUs and the global batch";
+  std::string reasons =
+      fmt::format("no combination of degrees divides the {}s and the global batch",
+                  accelerator_noun(scenario.cluster));
   for (const CandidateGroup& group : groups(space, scenario)) {
     const auto list =
         members(group, space, static_cast<std::int64_t>(scenario.model.layers.size()));
