@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "check/collective_check.h"
 #include "check/collective_results.h"
@@ -76,14 +77,14 @@ Result<int> compare_algorithms(const CollectiveOptions& options, const Common& c
 Result<int> share_cluster(const ClusterOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const Document document, read_document(options.jobs));
-  ORRERY_TRY(DescribedJobs jobs, read_jobs(document, catalog));
-  for (DescribedJob& job : jobs.jobs) {
-    ORRERY_TRY(const PredictedStep step,
+  ORRERY_TRY(const DescribedJobs jobs, read_jobs(document, catalog));
+  std::vector<PredictedStep> steps;
+  for (const DescribedJob& job : jobs.jobs) {
+    ORRERY_TRY(PredictedStep step,
                at(job.placement.name, default_step(job.spec, catalog, common.threads)));
-    job.spec.scenario.plan = step.plan();
-    job.spec.scenario.training = step.training();
+    steps.push_back(std::move(step));
   }
-  ORRERY_TRY(const SharedFabric shared, share_fabric(std::move(jobs), catalog));
+  ORRERY_TRY(const SharedFabric shared, share_fabric(jobs, steps, catalog));
   return print(common.json ? to_json(shared_fabric_json(shared))
                            : shared_fabric_text(shared, text_style()));
 }

@@ -1922,6 +1922,8 @@ class SharedJob(Record):
     """a step beside all others, on average"""
     slow_down: float
     """shared_s / alone_s"""
+    assumed: Records[str]
+    """sentences about its step; empty: its plan was stated"""
 
 class PairOfJobs(Record):
     """Two jobs beside each other and no other."""

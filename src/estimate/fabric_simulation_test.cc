@@ -156,10 +156,19 @@ std::string job(const std::string& name, const std::string& place) {
          place + "}";
 }
 
+Result<SharedFabric> shared(const DescribedJobs& jobs) {
+  std::vector<PredictedStep> steps;
+  for (const DescribedJob& job : jobs.jobs) {
+    ORRERY_TRY(PredictedStep step, predict(job.spec.scenario, Catalog::built_in()));
+    steps.push_back(std::move(step));
+  }
+  return share_fabric(jobs, steps, Catalog::built_in());
+}
+
 Result<SharedFabric> shared(const std::string& text) {
   auto jobs = read_jobs(*parse_yaml(text, "jobs.yaml"), Catalog::built_in());
   if (!jobs) return fail(jobs.error());
-  return share_fabric(std::move(*jobs), Catalog::built_in());
+  return shared(*jobs);
 }
 
 const std::string kPods = std::string(ORRERY_SOURCE_DIR) + "/examples/oversubscribed-pods.yaml:256";
@@ -199,8 +208,8 @@ TEST(SharedFabric, JobsThatShareASpineSlowEachOther) {
 // Jobs on sites that differ.
 const std::string kDiffering = "h100-sxm:64+a100-80gb-sxm:128@metro-pair";
 
-SharedFabric shared_of(DescribedJobs jobs) {
-  auto answer = share_fabric(std::move(jobs), catalog());
+SharedFabric shared_of(const DescribedJobs& jobs) {
+  auto answer = shared(jobs);
   EXPECT_TRUE(answer) << answer.error().text();
   return std::move(*answer);
 }

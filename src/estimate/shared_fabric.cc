@@ -172,17 +172,12 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
   return out;
 }
 
-Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalog) {
+Result<SharedFabric> share_fabric(const DescribedJobs& described,
+                                  std::span<const PredictedStep> steps, const Catalog& catalog) {
   ORRERY_TRY(const CostContext context, cost_context(described.fabric, catalog));
   const Cluster fabric = with_levels(context.cluster, [&](std::size_t s, const auto& first) {
     return s == 0 ? first : context.further_sites[s - 1].cluster.levels;
   });
-  std::vector<PredictedStep> steps;
-  for (DescribedJob& job : described.jobs) {
-    ORRERY_TRY(PredictedStep step,
-               at(job.placement.name, predict(std::move(job.spec.scenario), catalog)));
-    steps.push_back(std::move(step));
-  }
   std::vector<StepOnFabric> all;
   for (std::size_t j = 0; j < steps.size(); ++j) {
     all.push_back({&steps[j], described.jobs[j].accelerators});
@@ -196,8 +191,10 @@ Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalo
   out.fabric = described.fabric.name;
   for (std::size_t j = 0; j < steps.size(); ++j) {
     ORRERY_TRY(const std::vector<StepFlows> alone, simulate_jobs({j}));
-    out.jobs.push_back({described.jobs[j].placement, steps[j].model().name, alone[0].closed,
-                        alone[0].time, alone[0].time});
+    const DescribedJob& job = described.jobs[j];
+    out.jobs.push_back({job.placement, steps[j].model().name, alone[0].closed, alone[0].time,
+                        alone[0].time,
+                        job.spec.stated.empty() ? steps[j].defaults : std::vector<std::string>()});
   }
   ORRERY_TRY(const std::vector<StepFlows> together, simulate_on_fabric(fabric, all, kSharedSteps));
   for (std::size_t j = 0; j < steps.size(); ++j) out.jobs[j].shared = together[j].time;

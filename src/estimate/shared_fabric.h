@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,10 @@ Result<DescribedJobs> read_jobs(const Document& document, const Catalog& catalog
 struct SharedJob {
   JobPlacement placement;
   std::string model;
-  Seconds closed;  // a step by closed forms, on its part of the fabric
-  Seconds alone;   // by flows, on its accelerators
-  Seconds shared;  // beside all others
+  Seconds closed;                    // a step by closed forms, on its part of the fabric
+  Seconds alone;                     // by flows, on its accelerators
+  Seconds shared;                    // beside all others
+  std::vector<std::string> assumed;  // by its step, where no plan was stated
   [[nodiscard]] double slow_down() const { return shared / alone; }
 };
 
@@ -75,7 +77,8 @@ struct SharedFabric {
   std::vector<JobPair> pairs;  // those that slow each other most first
 };
 
-// Errors: those of predicting each job and of network_of.
-Result<SharedFabric> share_fabric(DescribedJobs described, const Catalog& catalog);
+// `steps`: of each job, as it was predicted. Errors: those of network_of.
+Result<SharedFabric> share_fabric(const DescribedJobs& described,
+                                  std::span<const PredictedStep> steps, const Catalog& catalog);
 
 }  // namespace orrery

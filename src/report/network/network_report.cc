@@ -119,6 +119,11 @@ std::string shared_fabric_text(const SharedFabric& s, const TextStyle& style) {
     first = false;
   }
   if (first && s.pairs.size() > 0) out += "\n" + paragraph(style, "no two of them slow each other");
+  for (const SharedJob& j : s.jobs) {
+    if (j.assumed.empty()) continue;
+    out += heading("Assumed of " + j.placement.name, "defaults that were filled in", style) +
+           paragraph(style, joined(j.assumed, " · "));
+  }
   return out;
 }
 
@@ -194,7 +199,8 @@ inline constexpr auto kResults<SharedJob> = table<SharedJob>(
     field<&SharedJob::closed>("closed_form_s", "a step by closed forms, on its part of the fabric"),
     field<&SharedJob::alone>("alone_s", "a step by flows, alone on the fabric"),
     field<&SharedJob::shared>("shared_s", "a step beside all others, on average"),
-    field("slow_down", "shared_s / alone_s", [](auto& j) { return j.slow_down(); }));
+    field("slow_down", "shared_s / alone_s", [](auto& j) { return j.slow_down(); }),
+    field<&SharedJob::assumed>("sentences about its step; empty: its plan was stated"));
 
 template <>
 inline constexpr auto kResults<JobPair> =
