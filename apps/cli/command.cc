@@ -81,7 +81,7 @@ CLI::Validator number_within(double least, double most) {
 
 void show_under(CLI::App* app, const char* heading, std::initializer_list<const char*> options) {
   for (const char* name : options) {
-    if (CLI::Option* option = app->get_option_no_throw(name)) option->group(heading);
+    app->get_option(name)->group(heading);
   }
 }
 

@@ -57,7 +57,7 @@ Result<void> refuse_given(const CLI::App& app, std::initializer_list<const char*
 // comparison holds.
 CLI::Validator number_within(double least, double most);
 
-// Shows these options of the command, those that it has, under a heading of their own in its help.
+// Shows these options, all of which the command has, under a heading of their own in its help.
 void show_under(CLI::App* app, const char* heading, std::initializer_list<const char*> options);
 
 // Adds an option for a number within these; the help shows its usual value.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -172,7 +173,13 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
 Result<int> estimate_plan(const EstimateOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
   ORRERY_TRY(const auto spec, ask(options.question, catalog));
-  ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads));
+  std::optional<Progress> progress(std::in_place, !common.quiet);
+  ORRERY_TRY(const auto step, default_step(spec, catalog, common.threads,
+                                           [&](double share, const std::string& best) {
+                                             if (Progress::interrupted()) end_by_signal(SIGINT);
+                                             progress->show(share, best);
+                                           }));
+  progress.reset();
   if (!options.question.emit.empty()) return emit(options.question.emit, step, catalog, common);
   ORRERY_TRY(const auto errors, load_uncertainty(catalog));
   const Estimate figures = estimate(step, errors);
@@ -211,7 +218,7 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
   }
   if (extras.operators) text += operators_text(*extras.operators, style);
   if (extras.sensitivity) text += sensitivity_text(*extras.sensitivity, style);
-  if (extras.traffic) text += traffic_text(*extras.traffic, style);
+  if (extras.traffic) text += traffic_text(*extras.traffic, subject.accelerator, style);
   if (extras.flows) text += flows_text(*extras.flows, style);
   if (extras.numerics) text += numerics_text(*extras.numerics, style);
   if (options.explain) text += "\n" + derivations_text(explain(step, figures), style);
@@ -240,7 +247,7 @@ Command estimate_command(CLI::App& orrery) {
   app->add_option("--by", o->by, "operator: the time of each operator")
       ->check(CLI::IsMember({"operator"}));
   add_healthy_run(app, o->run);
-  show_under(app, "Shown as well",
+  show_under(app, "Additional output",
              {"--explain", "--sensitivity", "--traffic", "--network", "--numerics", "--by",
               "--tokens", "--price"});
   show_under(app, "Files", {"--emit", "--chakra", "--chakra-ranks", "--graph"});

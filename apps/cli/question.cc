@@ -133,7 +133,7 @@ void add_question(CLI::App* app, Question& q) {
   app->add_option("--html", q.html, "write a report with charts to this file");
   app->add_option("--timeline", q.timeline, "write a Chrome/Perfetto timeline to this file");
   app->add_flag("--expanded", q.expanded, "timeline: every operation instead of whole blocks");
-  show_under(app, "Special questions",
+  show_under(app, "Further inputs",
              {"--workload", "--resolution", "--frames", "--adapter-rank", "--adapted-products",
               "--set", "--kernels", "--isolate"});
   show_under(app, "Files", {"--html", "--timeline", "--expanded"});

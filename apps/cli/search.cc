@@ -278,7 +278,7 @@ Command search_command(CLI::App& orrery) {
                   "sizes of the run to choose among: 1024,2048 (default: the whole cluster)")
       ->delimiter(',');
   add_run(app, o->run);
-  show_under(app, "The search",
+  show_under(app, "Extent of the search",
              {"--top", "--time-limit", "--schedules", "--all-axes", "--axis", "--python"});
   show_under(app, "Several sites", {"--sites", "--vary"});
   show_under(app, "A whole run",

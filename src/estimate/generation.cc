@@ -7,12 +7,14 @@
 #include <numeric>
 #include <utility>
 
+#include "cluster/accelerator_noun.h"
 #include "cost/collective/group_shape.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "model/diffusion/diffusion.h"
 #include "outcome/printable.h"
 #include "plan/completed_plan.h"
+#include "plan/plan_rules.h"
 
 namespace orrery {
 namespace {
@@ -121,9 +123,28 @@ Result<void> displace(RunPart& run, const Model& model, const Training& training
   return {};
 }
 
-// `dp`: 0 where the degrees do not divide the GPUs.
-Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t steps,
-                   std::int64_t evaluations) {
+// What to do about more replicas than evaluations: `batch` of them, and a completed plan.
+std::string without_idle_replicas(const Scenario& asked, const CompletedPlan& completed,
+                                  std::int64_t batch) {
+  const std::int64_t busy = std::gcd(completed.plan.dp, batch);
+  if (image_model_of(asked.model)->unet) {
+    return fmt::format("use at most {} {}, or make more images", busy,
+                       busy == 1 ? "replica" : "replicas");
+  }
+  Plan divided = completed.plan;
+  divided.cp *= divided.dp / busy;
+  divided.dp = busy;
+  Training training = completed.training;
+  training.global_batch = batch;
+  const bool valid = plan_problems(asked.model, asked.cluster, training, divided).empty();
+  return fmt::format("divide an image by cp or tp{}, or make more images",
+                     valid ? fmt::format(", as with --plan cp={}", divided.cp) : "");
+}
+
+// A plan with dp 0: the degrees do not divide the GPUs.
+Result<void> judge(const Scenario& asked, const CompletedPlan& completed,
+                   const GenerationQuestion& q, std::int64_t steps, std::int64_t evaluations) {
+  const std::int64_t dp = completed.plan.dp;
   std::string all;
   const auto refuse = [&](const std::string& reason) { all += (all.empty() ? "" : "; ") + reason; };
   if (q.images < 1 || q.images > kMostImages) {
@@ -140,11 +161,10 @@ Result<void> judge(const GenerationQuestion& q, std::int64_t dp, std::int64_t st
     if (batch % dp != 0) {
       refuse(
           fmt::format("dp {} does not divide the evaluations of a step, {} ({} {}, {}): some "
-                      "replicas would have nothing to do; divide an image by cp or tp, as with "
-                      "--plan cp={}, or make more images",
+                      "replicas would have nothing to do; {}",
                       dp, batch, q.images, q.images == 1 ? "image" : "images",
                       evaluations == 2 ? "with and without the prompt" : "no guidance to divide",
-                      dp / std::gcd(dp, batch)));
+                      without_idle_replicas(asked, completed, batch)));
     }
   }
   if (all.empty()) return {};
@@ -218,14 +238,17 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
   }
   Generation out;
   out.model = asked.model.name;
+  out.accelerator = accelerator_noun(asked.cluster);
   out.image = image->image;
   out.images = q.images;
   out.steps = q.steps > 0 ? q.steps : sampling.steps;
   out.guidance = q.guidance.value_or(sampling.guidance);
   const std::int64_t evaluations = out.guidance ? 2 : 1;
-  const std::int64_t replicas =
-      completed_plan(asked.model, asked.cluster, asked.training, asked.plan).plan.dp;
-  ORRERY_RETURN_IF_ERROR(judge(q, replicas, q.steps != 0 ? q.steps : out.steps, evaluations));
+  const CompletedPlan completed =
+      completed_plan(asked.model, asked.cluster, asked.training, asked.plan);
+  const std::int64_t replicas = completed.plan.dp;
+  ORRERY_RETURN_IF_ERROR(
+      judge(asked, completed, q, q.steps != 0 ? q.steps : out.steps, evaluations));
   if (!image->sampling) {
     out.assumed.push_back(fmt::format(
         "{} steps {} guidance, a prompt encoded elsewhere and no decoder: the model's description "

@@ -68,6 +68,7 @@ struct Generation {
   Plan plan;  // completed, of the denoiser
   std::string software;
   int gpus = 0;
+  std::string accelerator = "GPU";  // what one is called
   std::vector<GenerationPart> parts;
   Seconds time;
   // All weights on every rank that runs them, and what the fullest part needs beside its own.

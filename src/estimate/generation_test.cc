@@ -129,8 +129,15 @@ TEST(Generation, SequenceParallelismMakesAnImageFaster) {
 TEST(Generation, SaysWhyNotAllAtOnce) {
   EXPECT_THAT(
       refused(image_scenario("flux-dev", "h100-sxm:2")),
-      HasSubstr("dp 2 does not divide the evaluations of a step, 1 (1 image, no guidance to "
-                "divide): some replicas would have nothing to do"));
+      HasSubstr(
+          "dp 2 does not divide the evaluations of a step, 1 (1 image, no guidance to "
+          "divide): some replicas would have nothing to do; divide an image by cp or tp, as with "
+          "--plan cp=2, or make more images"));
+  EXPECT_THAT(refused(image_scenario("flux-dev", "h100-sxm:40")),
+              HasSubstr("divide an image by cp or tp, or make more images"))
+      << "4096 tokens are not 40 equal parts";
+  EXPECT_THAT(refused(image_scenario("stable-diffusion-xl", "h100-sxm:4")),
+              HasSubstr("use at most 2 replicas, or make more images"));
   EXPECT_THAT(
       refused(image_scenario("flux-dev", "h100-sxm:1"), {.images = 0, .steps = -1, .evaluated = 2}),
       HasSubstr("0 images are outside 1 to 1000000; -1 steps are outside 1 to 100000; a "

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cluster/accelerator_noun.h"
 #include "lower/optimal_recompute.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
@@ -143,7 +144,9 @@ Result<PredictedStep> predict(std::shared_ptr<PricedScenario> priced, const Plan
   if (makespan > kLongestStep) {
     return unsupported(
         "the step takes " + to_text(makespan.seconds()) + "; times above 53 days are not simulated",
-        "", "a smaller batch, shorter sequences or more GPUs");
+        "",
+        fmt::format("a smaller batch, shorter sequences or more {}s",
+                    accelerator_noun(out.priced->scenario.cluster)));
   }
   return predict(with_longer_tick(*out.priced, makespan), plan);
 }

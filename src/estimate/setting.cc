@@ -238,7 +238,7 @@ Result<void> change(Scenario& scenario, std::string_view text) {
     if (resource->name == "network" && scenario.cluster.levels.size() == 1) {
       return bad_input(scenario.cluster.name + " has no network beyond its one level, " +
                            scenario.cluster.levels.front().name,
-                       what.where, "write scale-up to change that level");
+                       what.where, "write --set scale-up=2x");
     }
     for (const std::string_view field : resource->fields) {
       ORRERY_RETURN_IF_ERROR(change_field(scenario, field, what));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cluster/accelerator_noun.h"
 #include "cluster/price.h"
 #include "estimate/estimate.h"
 #include "forecast/each_site.h"
@@ -115,6 +116,7 @@ Result<HealthyRun> healthy_run(const Estimate& estimate, const Cluster& cluster,
                      "forecast.phases", "orrery forecast predicts each of them");
   }
   HealthyRun out;
+  out.accelerator = accelerator_noun(cluster);
   ORRERY_TRY(static_cast<RunCosts&>(out), run_costs(cluster, question, catalog));
   if (question.steps) {
     out.steps = *question.steps;

@@ -45,6 +45,7 @@ struct HealthyRun : RunCosts {
   std::optional<double> tokens;  // as asked; empty: steps are
   std::int64_t steps = 0;
   Seconds wall;
+  std::string accelerator = "GPU";  // what one is called
 };
 
 // The run that a question with tokens or steps describes, made of steps like the estimated one.

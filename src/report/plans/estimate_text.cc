@@ -46,7 +46,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
   dim_lines(fmt::format("{} · {} a step · {}", counted(e.gpus, subject.accelerator),
                         counted(e.microbatches, "microbatch", "microbatches"),
                         training_sentence(e.training)));
-  dim_lines(plan_sentence(e.plan));
+  dim_lines(plan_sentence(e.plan, subject.accelerator));
   out += "\n";
 
   struct Figure {
@@ -332,7 +332,8 @@ std::string numerics_text(const PlanNumerics& numerics, const TextStyle& style) 
   return out;
 }
 
-std::string traffic_text(const StepTraffic& traffic, const TextStyle& style) {
+std::string traffic_text(const StepTraffic& traffic, std::string_view accelerator,
+                         const TextStyle& style) {
   std::vector<Column> columns = {left("axis", 3)};
   for (const LevelTraffic& level : traffic.levels) columns.push_back(right(level.level, 2));
   Table table(std::move(columns));
@@ -351,8 +352,10 @@ std::string traffic_text(const StepTraffic& traffic, const TextStyle& style) {
   }
   table.add_row(std::move(all));
   table.add_row(std::move(busy));
-  return section("What crosses the network",
-                 "bytes that leave a unit below each level, of one GPU in one step", table, style);
+  return section(
+      "What crosses the network",
+      fmt::format("bytes that leave a unit below each level, of one {} in one step", accelerator),
+      table, style);
 }
 
 std::string flows_text(const StepFlows& flows, const TextStyle& style) {
@@ -377,8 +380,8 @@ std::string flows_text(const StepFlows& flows, const TextStyle& style) {
 std::string healthy_run_sentence(const HealthyRun& run) {
   std::string out = run.tokens ? compact(*run.tokens) + " tokens, if nothing fails: " : "";
   if (!run.tokens) out = "if nothing fails: ";
-  out += fmt::format("{} in {} · {} GPU-hours", counted(run.steps, "step"), span_words(run.wall),
-                     compact(run.gpu_hours(run.wall)));
+  out += fmt::format("{} in {} · {} {}-hours", counted(run.steps, "step"), span_words(run.wall),
+                     compact(run.gpu_hours(run.wall)), run.accelerator);
   if (run.price) out += fmt::format(" · {} at {}", dollars(run.cost(run.wall)), run.price_name);
   if (run.power) out += " · " + watt_hours(run.energy(run.wall));
   if (run.carbon) {
@@ -392,8 +395,8 @@ std::string healthy_run_tiles(const HealthyRun& run) {
       "<div class=\"tiles\">\n" +
       html_tile("Run, if nothing fails", span_words(run.wall),
                 run.tokens ? compact(*run.tokens) + " tokens" : grouped(run.steps) + " steps") +
-      html_tile("GPU-hours", compact(run.gpu_hours(run.wall)),
-                "on " + grouped(run.accelerators) + " GPUs");
+      html_tile(run.accelerator + "-hours", compact(run.gpu_hours(run.wall)),
+                "on " + counted(run.accelerators, run.accelerator));
   if (run.price) out += html_tile("Cost", dollars(run.cost(run.wall)), "at " + run.price_name);
   if (run.power) {
     out += html_tile("Energy", watt_hours(run.energy(run.wall)), "at the design power");

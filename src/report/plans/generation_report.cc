@@ -18,8 +18,8 @@ std::string generation_text(const Generation& g, const TextStyle& style) {
   const double images = static_cast<double>(g.images);
   std::string out = paragraph(style, "{}: {} of {} in {} steps{} on {}", g.model,
                               g.images == 1 ? "one" : grouped(g.images), in_words(g.image), g.steps,
-                              g.guidance ? " with guidance" : "", counted(g.gpus, "GPU"));
-  out += paragraph(style, plan_sentence(g.plan) + " · " + g.software);
+                              g.guidance ? " with guidance" : "", counted(g.gpus, g.accelerator));
+  out += paragraph(style, plan_sentence(g.plan, g.accelerator) + " · " + g.software);
   out += paragraph(style, "{} in all, {} an image or video; memory {} of {}: {}", to_text(g.time),
                    to_text(g.time / images), gibibytes(g.memory), gibibytes(g.memory_capacity),
                    style_of(g.verdict).words);

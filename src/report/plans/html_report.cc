@@ -126,11 +126,11 @@ std::string memory_composition(const Estimate& e, std::size_t stage) {
          memory_table(e, memory).html();
 }
 
-std::string memory(const Estimate& e) {
+std::string memory(const Estimate& e, const std::string& accelerator) {
   if (e.stages.empty()) return "";
   ColumnChart chart;
-  chart.name = "memory of a GPU by pipeline stage";
-  chart.unit = "GiB of a GPU, expected peak";
+  chart.name = "memory of a " + accelerator + " by pipeline stage";
+  chart.unit = "GiB of a " + accelerator + ", expected peak";
   chart.axis = "pipeline stage";
   chart.limit = in_gib(e.memory_capacity);
   chart.limit_label = gibibytes(e.memory_capacity) + " capacity";
@@ -150,7 +150,7 @@ std::string memory(const Estimate& e) {
     legend.emplace_back(part.label, part.css_class);
   }
   return html_section(
-      kMemoryTitle, "what a GPU of each pipeline stage holds at its fullest moment",
+      kMemoryTitle, "what a " + accelerator + " of each pipeline stage holds at its fullest moment",
       column_chart_svg(chart) + html_legend(legend) + memory_composition(e, *fullest_stage(e)));
 }
 
@@ -195,12 +195,12 @@ PlotAxis axis_around(std::string title, const PlotLine& line, double PlotLine::v
                      std::ceil((high.*of + 0.05 * spread) / step) * step, most_ticks);
 }
 
-std::string front(const SearchResult& r) {
+std::string front(const SearchResult& r, const std::string& accelerator) {
   using Point = PlotLine::value_type;
   PlotLine line;
   for (const Estimate& e : r.pareto) line.emplace_back(in_gib(e.peak_memory), e.step_time.value());
   Plot plot{.name = "step time against memory of the plans no other is better than in both",
-            .x = axis_around("peak memory of a GPU, GiB", line, &Point::first, 8),
+            .x = axis_around("peak memory of a " + accelerator + ", GiB", line, &Point::first, 8),
             .y = axis_around("step time, s", line, &Point::second, 5),
             .curves = {{.points = line, .css_class = "front"}},
             .height = 320,
@@ -224,13 +224,13 @@ std::string ranking(const SearchResult& r, Seconds elapsed, std::span<const Heal
 }
 
 // Why the first won, Pareto front, near misses.
-std::string search_sections(const SearchResult& r) {
+std::string search_sections(const SearchResult& r, const std::string& accelerator) {
   if (r.plans.empty()) return "";
   std::string out = html_section("Why it won", "the best plan with another value on one axis",
                                  runners_up_table(r));
   if (r.pareto.size() > 1) {
-    out +=
-        html_section("Step time against memory", "no plan is better than these in both", front(r));
+    out += html_section("Step time against memory", "no plan is better than these in both",
+                        front(r, accelerator));
   }
   return out + html_section("Would have been faster, but does not fit",
                             "their step time cannot be below the bound",
@@ -284,8 +284,9 @@ std::string traffic_section(const HtmlReport& report) {
             time_chart_svg(chart);
   }
   return html_section("Network",
-                      "bytes that leave a unit below each level, of one GPU in one step, and the "
-                      "share of the step in which they fill its links",
+                      fmt::format("bytes that leave a unit below each level, of one {} in one "
+                                  "step, and the share of the step in which they fill its links",
+                                  report.subject.accelerator),
                       body);
 }
 
@@ -309,18 +310,20 @@ std::string html_report(const HtmlReport& report) {
   ORRERY_INVARIANT(report.estimate != nullptr);
   const Estimate& e = *report.estimate;
   std::string sections;
-  if (report.found.search != nullptr) sections = search_sections(*report.found.search);
+  if (report.found.search != nullptr) {
+    sections = search_sections(*report.found.search, report.subject.accelerator);
+  }
   if (report.found.sites != nullptr) sections += across_sites_html(*report.found.sites);
-  sections += breakdown(e) + operators(report.operators) + memory(e) + pipeline(report) +
-              stages(e) + traffic_section(report) + derivations(report.derivations) +
-              html_assumed(e.assumed);
+  sections += breakdown(e) + operators(report.operators) + memory(e, report.subject.accelerator) +
+              pipeline(report) + stages(e) + traffic_section(report) +
+              derivations(report.derivations) + html_assumed(e.assumed);
   std::string body = headline(report);
   if (report.found.search != nullptr)
     body += ranking(*report.found.search, report.found.elapsed, report.found.runs);
   body += tiles(e, report.subject);
   if (!report.found.runs.empty()) body += healthy_run_tiles(report.found.runs.front());
   body += findings(report, sections) + sections;
-  body += "<footer>" + html_text(plan_sentence(e.plan)) + "<br>" +
+  body += "<footer>" + html_text(plan_sentence(e.plan, report.subject.accelerator)) + "<br>" +
           html_text(training_sentence(e.training)) + "</footer>\n";
   return html_page(fmt::format("{} on {}", model_in_words(report.subject), report.subject.cluster),
                    body);

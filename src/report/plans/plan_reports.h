@@ -47,7 +47,8 @@ std::string derivations_text(std::span<const Derivation> derivations, const Text
 std::string sensitivity_text(std::span<const Sensitivity> rows, const TextStyle& style);
 
 // "--traffic": which mesh axis sends how much over which level.
-std::string traffic_text(const StepTraffic& traffic, const TextStyle& style);
+std::string traffic_text(const StepTraffic& traffic, std::string_view accelerator,
+                         const TextStyle& style);
 // "--network flows": communications as flows beside their closed forms.
 std::string flows_text(const StepFlows& flows, const TextStyle& style);
 

@@ -48,7 +48,7 @@ std::string recompute_words(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_sentence(const Plan& plan) {
+std::string plan_sentence(const Plan& plan, std::string_view accelerator) {
   std::string out;
   const auto add = [&](const std::string& item) {
     out += (out.empty() ? "" : std::string(kDot)) + item;
@@ -73,7 +73,7 @@ std::string plan_sentence(const Plan& plan) {
     add(fmt::format("tables by {}", to_text(plan.table_sharding)));
   }
   if (plan.codec != VectorCodec::none) add(fmt::format("vectors as {}", to_text(plan.codec)));
-  if (out.empty()) add("one GPU");
+  if (out.empty()) add(fmt::format("one {}", accelerator));
   add("micro-batch " + micro_batch_text(plan));
   if (plan.pp > 1 && !plan.schedule.empty()) add(plan.schedule);
   add(fmt::format("zero {}", plan.zero));

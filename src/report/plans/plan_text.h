@@ -15,8 +15,9 @@
 namespace orrery {
 
 // "tp 8 · pp 16 × 4 chunks · dp 128 · micro-batch 1 · interleaved_1f1b · zero 1 · recompute none":
-// degrees of one are left out. What has no words of its own follows as for `--plan`.
-std::string plan_sentence(const Plan& plan);
+// degrees of one are left out, and where none remains it is "one GPU", or what `accelerator` says.
+// What has no words of its own follows as for `--plan`.
+std::string plan_sentence(const Plan& plan, std::string_view accelerator = "GPU");
 // Of plan_settings, those whose keys are not among `said`.
 std::string settings_beyond(const Plan& plan, std::span<const std::string_view> said);
 // "sequence 8,192 · global batch 2,048 · bf16 · adamw".
