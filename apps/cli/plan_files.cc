@@ -27,8 +27,8 @@ Result<int> emit(const std::string& format, const PredictedStep& step, const Cat
   if (format == "yaml") return print(to_yaml(specification(scenario, catalog)));
   const auto table = catalog.find("launch", format);
   if (!table) {
-    std::vector<std::string> known = catalog.names("launch");
-    known.insert(known.end(), {"megatron", "yaml", "plan"});
+    std::vector<std::string> known = framework_names(catalog);
+    known.insert(known.end(), {"yaml", "plan"});
     return bad_input("unknown format '" + format + "'", "--emit", name_hint(format, known));
   }
   ORRERY_TRY(const EmittedLaunch launch, emitted_launch(scenario, format, catalog));

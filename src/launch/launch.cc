@@ -10,6 +10,7 @@
 #include "launch/launch_table.h"
 #include "model/transformer/transformer.h"
 #include "outcome/nearest_name.h"
+#include "outcome/printable.h"
 #include "plan/completed_plan.h"
 
 namespace orrery {
@@ -137,7 +138,7 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
     auto read = read_architecture(Document{"model", subtree_of<Architecture>(settings, "model")});
     if (read) return read;
     Error error = read.error();
-    error.hint = kGiveModel;
+    error.hint = error.hint.empty() ? kGiveModel : error.hint + "; or " + kGiveModel;
     return fail(std::move(error));
   };
   ORRERY_TRY(Architecture architecture, read_model_of());
@@ -161,8 +162,12 @@ Result<FoundModel> model_of(const LaunchQuestion& question, LaunchSettings& sett
 }
 
 Result<LaunchTable> table_of(const LaunchQuestion& question, const Catalog& catalog) {
-  if (!question.framework.empty()) {
-    return at("--from", load_launch_table(catalog, question.framework));
+  if (const std::string& name = question.framework; !name.empty()) {
+    if (!catalog.find("launch", name)) {
+      return bad_input("unknown framework '" + printable(name) + "'", "--from",
+                       name_hint(name, framework_names(catalog)));
+    }
+    return at("--from", load_launch_table(catalog, name));
   }
   std::optional<LaunchTable> best;
   std::size_t most = 0;
@@ -202,6 +207,18 @@ void set_cluster(LaunchImport& import, const Cluster& cluster) {
 }
 
 }  // namespace
+
+std::vector<std::string> framework_names(const Catalog& catalog) {
+  std::vector<std::string> out;
+  for (std::string& name : catalog.names("launch")) {
+    const auto entry = catalog.find("launch", name);
+    const Value* aliases = entry ? entry->root.find("aliases") : nullptr;
+    out.push_back(std::move(name));
+    if (aliases == nullptr) continue;
+    for (const Value& alias : aliases->items()) out.push_back(alias.scalar_text());
+  }
+  return out;
+}
 
 Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catalog& catalog) {
   ORRERY_TRY(const LaunchTable table, table_of(question, catalog));

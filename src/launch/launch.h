@@ -57,6 +57,9 @@ struct EmittedLaunch {
   std::vector<std::string> not_expressed;  // "plan.placement = tp cp pp dp"
 };
 
+// The frameworks of catalog launch, and their other names.
+std::vector<std::string> framework_names(const Catalog& catalog);
+
 // `scenario` holds a completed plan. `framework`: of catalog launch. Errors: an unknown framework.
 Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
                                      const Catalog& catalog);
