@@ -55,11 +55,15 @@ Fields<ImageTransformer> fields_of(const ImageTransformer*) {
       .optional<&T::refiner_layers>("layers on the text before the first")
       .optional<&T::classes>("rows of a table of labels")
       .optional<&T::stored_positions>("position vectors kept as parameters")
-      .optional<&T::head_norm>("norms on queries and keys, of each head or of all together")
+      .optional<&T::head_norm>(
+          "of queries and keys, of each head; rms_across: RMS norm over all heads of a token "
+          "together")
       .optional<&T::modulated>("by the time step")
-      .optional<&T::shared_modulation>("the vectors of all layers come from one product")
-      .optional<&T::cross_attention>("layers on the image alone attend to the text")
-      .optional<&T::second_text_product>("embeds the text, behind the first")
+      .optional<&T::shared_modulation>(
+          "one product computes the modulation of all layers (adaLN-single)")
+      .optional<&T::cross_attention>(
+          "layers on the image alone attend to the text, behind a norm with scale and shift")
+      .optional<&T::second_text_product>("the text embedding has two linear layers")
       .optional<&T::vocabulary>("rows of a table of image tokens; 0: a latent is denoised")
       .optional<&T::rotary>("positions turn queries and keys")
       .optional<&T::affine_norms>("norms with scale and shift of their own")

@@ -88,11 +88,12 @@ struct ImageTransformer {
   std::int64_t stored_positions = 0;  // position vectors that are kept as parameters
   HeadNorm head_norm = HeadNorm::none;
   bool modulated = true;  // by the time step; else norms with scale and shift alone
-  // One product makes the vectors of all layers, and each adds its own (adaLN-single, arXiv
-  // 2310.00426 s.2.3).
+  // One product computes the modulation of all layers, and each adds its own vectors (adaLN-single,
+  // arXiv 2310.00426 s.2.3).
   bool shared_modulation = false;
-  bool cross_attention = false;      // layers on the image alone attend to the text behind
-  bool second_text_product = false;  // embeds the text, behind the first
+  // Layers on the image alone attend to the text behind, after a norm with scale and shift.
+  bool cross_attention = false;
+  bool second_text_product = false;  // the text embedding has two linear layers
   std::int64_t vocabulary = 0;       // rows of a table of image tokens; 0: a latent is denoised
   bool rotary = false;               // positions turn queries and keys
   bool affine_norms = false;         // norms have a scale and a shift of their own

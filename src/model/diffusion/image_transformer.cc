@@ -1,8 +1,8 @@
 // Transformers over patches of a latent: DiT (arXiv 2212.09748), MMDiT (arXiv 2403.03206) with
 // double and single layers (black-forest-labs/flux src/flux/modules/layers.py, Tencent/HunyuanVideo
-// hyvideo/modules/models.py), and layers on text and video as one sequence (CogVideoX, arXiv
-// 2408.06072; diffusers src/diffusers/models/transformers/cogvideox_transformer_3d.py), and layers on
-// video that attend to text (Wan-Video/Wan2.1 wan/modules/model.py).
+// hyvideo/modules/models.py), layers on text and video as one sequence (CogVideoX, arXiv
+// 2408.06072; diffusers src/diffusers/models/transformers/cogvideox_transformer_3d.py), and layers
+// on video that attend to text (Wan-Video/Wan2.1 wan/modules/model.py).
 
 #include "model/diffusion/blocks.h"
 #include "model/layer_writer.h"
