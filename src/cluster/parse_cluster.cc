@@ -60,7 +60,8 @@ std::string with_colon(std::string_view text, const Catalog& catalog) {
     const std::string_view before = text.substr(0, x);
     const std::string_view after = text.substr(x + 1);
     for (const auto& [count, name] : {std::pair(before, after), std::pair(after, before)}) {
-      if (parsed_number<std::int64_t>(count) && catalog.find("accelerators", std::string(name))) {
+      if (parsed_number<std::int64_t>(count).value_or(0) > 0 &&
+          catalog.find("accelerators", std::string(name))) {
         return std::string(name) + ":" + std::string(count);
       }
     }

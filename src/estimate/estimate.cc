@@ -155,13 +155,16 @@ Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
   const StepShares shares = shares_of(out.breakdown);
   out.interval = interval(errors, out.step_time, shares, step.model(), step.cluster(), out.training,
                           out.software);
-  // Where sites differ: what both the errors of its accelerator and of the others allow.
+  // Where sites differ: what the errors of all their accelerators allow, in the words of the site
+  // that allows most.
   for (std::size_t site = 1; site < site_count(step.cluster()); ++site) {
-    const StepTimeInterval other =
-        interval(errors, out.step_time, shares, step.model(), at_site(step.cluster(), site),
-                 out.training, out.software);
-    out.interval.low = std::min(out.interval.low, other.low);
-    out.interval.high = std::max(out.interval.high, other.high);
+    StepTimeInterval other = interval(errors, out.step_time, shares, step.model(),
+                                      at_site(step.cluster(), site), out.training, out.software);
+    const StepTimeInterval first = out.interval;
+    if (other.high / other.low > first.high / first.low) out.interval = std::move(other);
+    out.interval.low = std::min(first.low, out.interval.low);
+    out.interval.high = std::max(first.high, out.interval.high);
+    out.interval.extrapolates = out.interval.extrapolates || first.extrapolates;
   }
   out.assumed = assumptions(step, out);
   return out;

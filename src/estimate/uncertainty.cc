@@ -180,6 +180,9 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
     return wrong(fmt::format("the quantiles {} and {} are out of range", out.low, out.high),
                  "low from -20 to 0, high from 0 to 20");
   }
+  if (!(d.step > 0)) {
+    return wrong("every step would be exact: the deviation 'step' is 0", "above 0, to 5");
+  }
   for (const StepPoint& p : out.measured) {
     if (p.accelerators < 1 || !(p.parameters_b > 0) || p.sequence < 1) {
       return wrong("a measured step of no accelerators, parameters or sequence", "all above 0");
@@ -288,7 +291,7 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
   const StepDeviations& d = uncertainty.deviations;
   const int sources = sources_like(uncertainty.measured, step);
   out.basis = fmt::format(
-      "standard deviations of the errors on sources left out of calibration: {:.1f} % of the whole "
+      "typical errors on sources left out of calibration: {:.1f} % of the whole "
       "step; {:.0f} % of attention, which is {:.0f} % of this step; {:.0f} % of exposed "
       "communication other than expert exchange, which is {:.0f} %; {:.0f} % of waiting, which is "
       "{:.0f} %. {} measured {} steps on {}",

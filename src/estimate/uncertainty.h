@@ -6,7 +6,7 @@
 //
 // Parts of a step differ in how well they can be predicted. Matrix products rest on measured rates
 // and are predicted best; attention depends on kernels, masks and packing; exposed communication on
-// details of the network that are not known; waiting on both. d is the standard deviation that
+// details of the network that are not known; waiting on both. d is the scale of the error that
 // every step has, d_k that of part k by itself, and share_k the share of the step that part k takes
 // on the critical stage.
 //
@@ -19,7 +19,8 @@
 // low and high are quantiles of log(measured / predicted) / s over left-out steps, each source
 // counting as much as any other: whoever asks is one more source. low and high differ because
 // errors are skewed. validate/step_spread.h says how all six numbers are found. How well intervals
-// hold is measured on sources that neither the fit nor the interval has seen (docs/validation.md).
+// hold is measured on sources left out of the fit and of the interval (docs/validation.md): none of
+// their errors is in it, though the fits that the errors of other sources come from have seen them.
 //
 // An estimate says that it extrapolates if no step was measured that is like it: of its
 // architecture and kind (dense, mixture of experts, adapters), on accelerators and a sequence less
@@ -71,7 +72,8 @@ struct StepShares {
 };
 StepShares shares_of(const Breakdown& step);
 
-// Standard deviations of log(measured / predicted): of every step, and of parts by themselves.
+// Scales of log(measured / predicted), of every step and of parts by themselves: of a Student's
+// distribution (validate/step_spread.h), whose standard deviation is 1.4 times as large.
 struct StepDeviations {
   double step = 0;
   double attention = 0;

@@ -65,7 +65,7 @@ TEST(Uncertainty, IsThatOfWhatAStepConsistsOfAndOfFewSources) {
   EXPECT_NEAR(of("mi300x:64").high.value(), 10 * std::exp(0.2 * std::sqrt(3)), 1e-9);
   EXPECT_EQ(
       of("h100-sxm:512").basis,
-      "standard deviations of the errors on sources left out of calibration: 6.0 % of the whole "
+      "typical errors on sources left out of calibration: 6.0 % of the whole "
       "step; 20 % of attention, which is 40 % of this step; 30 % of exposed communication other "
       "than expert exchange, which is 0 %; 10 % of waiting, which is 0 %. 2 sources measured dense "
       "steps on hopper");

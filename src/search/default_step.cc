@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,18 +19,19 @@ namespace {
 // The fastest plan of a space that takes about a second to search: every degree (of cp those that
 // leave a rank 4,096 tokens), 1F1B with and without interleaving, and the completed plan's values
 // for all other axes. Models with embedding tables also keep micro-batch and ZeRO, because placing
-// tables takes long. None where nothing fits.
-std::optional<SearchResult> best_common_plan(const Scenario& asked, const Catalog& catalog,
-                                             int threads, const SearchProgress& progress) {
+// tables takes long. Without a winner where nothing fits. Errors: those of search().
+Result<SearchResult> best_common_plan(const Scenario& asked, const Catalog& catalog, int threads,
+                                      const SearchProgress& progress) {
   const auto completed = completed_plan(asked.model, asked.cluster, asked.training, asked.plan);
   const Plan& usual = completed.plan;
-  const std::int64_t tokens = completed.training.sequence_length;
   constexpr std::int64_t kTokensOfARank = 4096;
+  const std::int64_t parts =
+      std::min(completed.training.sequence_length / kTokensOfARank, asked.cluster.accelerators);
   SearchSpace space;
-  for (std::int64_t cp = 1; cp == 1 || cp * kTokensOfARank <= tokens; cp *= 2) {
-    space.cp.push_back(cp);
-  }
+  space.cp = {1};
+  for (std::int64_t cp = 2; cp <= parts; cp *= 2) space.cp.push_back(cp);
   space.zero = {1, 2, 3};
+  if (usual.zero == 0) space.zero.insert(space.zero.begin(), 0);
   space.pipeline_zero = asked.software.pipeline_zero;
   if (asked.model.tables > 0) {
     space.micro_batch = {usual.micro_batch};
@@ -50,9 +51,7 @@ std::optional<SearchResult> best_common_plan(const Scenario& asked, const Catalo
   options.threads = threads;
   options.best_alone = true;
   options.progress = progress;
-  auto found = search(asked, space, options, catalog);
-  if (!found || !found->winner) return std::nullopt;
-  return *std::move(found);
+  return search(asked, space, options, catalog);
 }
 
 }  // namespace
@@ -68,7 +67,14 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, Kep
   const Scenario& asked = spec.scenario;
   if (!spec.stated.empty()) return prices.predict(asked);
   const auto best = best_common_plan(asked, catalog, threads, progress);
-  if (!best) return prices.predict(asked);
+  if (!best || !best->winner) {
+    ORRERY_TRY(PredictedStep step, prices.predict(asked));
+    step.defaults.insert(step.defaults.begin(),
+                         "no plan was stated; this is data parallelism alone, for " +
+                             (best ? fmt::format("none of {} common plans fits", best->considered)
+                                   : best.error().message));
+    return step;
+  }
   // Compared for one batch, and predicted for that one: with the batch of its own replicas another
   // plan may be the fastest.
   Scenario chosen = asked;

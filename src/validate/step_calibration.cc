@@ -163,6 +163,9 @@ std::string training_text(const StepFit& fit, const StepFit::Solution& solution,
   return to_yaml(non_default_fields(out));
 }
 
+// With fewer, how sources differ, of which intervals are made, is not known.
+constexpr std::size_t kFewestSources = 5;
+
 // What each step consists of under these conditions.
 Result<std::vector<StepShares>> shares_of_all(const StepFit& fit, std::span<const double> x,
                                               const Catalog& catalog, int threads) {
@@ -271,13 +274,26 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
     const auto five = known(judged.five_fold);
     errors = errors_of(fit.steps(), five, "");
     report.parts.push_back(part_of("step time, five-fold", fit, solution, &five));
-    report.parts.push_back(
-        part_of("step time, leave one source out", fit, solution, &judged.left_out));
-    report.parts.back().parameters.clear();  // those of the part before
-    ORRERY_TRY(const std::vector<StepShares> shares,
-               shares_of_all(fit, solution.expansion.x, *request.catalog, threads));
-    report.files.push_back(
-        {"step/uncertainty.yaml", uncertainty_text(fit, judged, shares, request.date)});
+    std::set<std::string> left_out;
+    for (std::size_t i = 0; i < fit.steps().size(); ++i) {
+      if (judged.left_out[i]) left_out.insert(fit.steps()[i].source_id);
+    }
+    if (!left_out.empty()) {
+      report.parts.push_back(
+          part_of("step time, leave one source out", fit, solution, &judged.left_out));
+      report.parts.back().parameters.clear();  // those of the part before
+    }
+    if (left_out.size() >= kFewestSources) {
+      ORRERY_TRY(const std::vector<StepShares> shares,
+                 shares_of_all(fit, solution.expansion.x, *request.catalog, threads));
+      report.files.push_back(
+          {"step/uncertainty.yaml", uncertainty_text(fit, judged, shares, request.date)});
+    } else {
+      report.notes.push_back(fmt::format(
+          "step/uncertainty.yaml is not written: intervals are made of the errors of {} sources or "
+          "more that were left out, and here {} were; those of the catalog stay",
+          kFewestSources, left_out.size()));
+    }
     report.files.push_back({"held-out-steps.csv", held_out_file(fit, solution.expansion, judged)});
   } else {
     report.parts.push_back(part_of("step time", fit, solution, nullptr));

@@ -1,7 +1,7 @@
 // How far predictions of sources that were left out are off, by what their steps consist of: the
 // six numbers of estimate/uncertainty.h.
 //
-//   e = log(measured / predicted) has the variance  s^2 = F sum over k of v_k x_k^2
+//   e = log(measured / predicted) has the scale s,  s^2 = F sum over k of v_k x_k^2
 //
 // x_0 = 1, the other x_k are shares of the step, v_k is the squared deviation of part k, and
 // F = 1 + 1 / max(n, 1/2), n as in estimate/uncertainty.h. The v_k are those of the greatest
