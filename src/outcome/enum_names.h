@@ -36,6 +36,7 @@ template <class E>
 class EnumNames {
  public:
   template <std::size_t kCount>
+  // NOLINTNEXTLINE(google-explicit-constructor): functions of names return their array
   constexpr EnumNames(const std::array<EnumName<E>, kCount>& names)
       : first_(names.data()), count_(kCount) {}
   [[nodiscard]] constexpr const EnumName<E>* begin() const { return first_; }
