@@ -441,7 +441,7 @@ TEST(StepGraph, AnotherMicrobatchHidesTheExchange) {
 TEST(StepGraph, PassesWithoutAPartnerHideNoExchange) {
   for (const int microbatches : {1, 2, 5}) {
     RandomCase c = stated_case(small_model("deepseek-v2-lite", 8), "h100-sxm:16", "ep=16", 4096,
-                               16 * microbatches);
+                               std::int64_t{16} * microbatches);
     c.plan.micro_batch = 1;
     CostCache cache(c.model, c.training, *cost_context(c.cluster, Catalog::built_in()));
     const auto passes = [&](bool beside) {
