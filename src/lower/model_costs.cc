@@ -47,11 +47,11 @@ PassTotals combined(PassTotals a, const PassTotals& b, Into into) {
 }  // namespace
 
 PassTotals operator-(PassTotals a, const PassTotals& b) {
-  return combined(std::move(a), b, [](auto& x, const auto& y) { x -= y; });
+  return combined(a, b, [](auto& x, const auto& y) { x -= y; });
 }
 
 PassTotals operator+(PassTotals a, const PassTotals& b) {
-  return combined(std::move(a), b, [](auto& x, const auto& y) { x += y; });
+  return combined(a, b, [](auto& x, const auto& y) { x += y; });
 }
 
 ExpertBalance balance_of_experts(const Model& model, const Training& training, const Plan& plan,
