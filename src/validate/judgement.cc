@@ -137,7 +137,7 @@ Uncertainty known_without(const std::vector<Judged>& rows, Unseen unseen) {
     errors.push_back({j.row->point, j.row->shares, j.log_ratio(Scheme::leave_one_source_out)});
   }
   out.measured.assign(points.begin(), points.end());
-  const Spread spread = spread_of(errors, out.measured, out.level);
+  const StepSpread spread = spread_of(errors, out.measured, out.level);
   out.deviations = spread.deviations;
   out.low = spread.low;
   out.high = spread.high;

@@ -205,7 +205,7 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
   out.source = "orrery calibrate --cross-validate, " + date +
                ": errors of the complete rows of validation/measured, each source left out whole";
   out.measured.assign(points.begin(), points.end());
-  const Spread spread = spread_of(errors, out.measured, out.level);
+  const StepSpread spread = spread_of(errors, out.measured, out.level);
   const StepDeviations& d = spread.deviations;
   out.deviations = {rounded(d.step), rounded(d.attention), rounded(d.network), rounded(d.waiting)};
   out.low = rounded(spread.low);

@@ -41,8 +41,8 @@ double variance(const Part& part, const std::array<double, kParts>& v) {
 
 }  // namespace
 
-Spread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> measured,
-                 double level) {
+StepSpread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> measured,
+                     double level) {
   if (steps.empty()) return {};
   std::map<std::string, double> of_source;
   for (const LeftOutStep& step : steps) of_source[step.point.source] += 1;
@@ -81,7 +81,7 @@ Spread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> 
       v[k] = down[k] > 0 ? std::max(v[k] * std::sqrt(up[k] / down[k]), 1e-12) : 0;
     }
   }
-  Spread out;
+  StepSpread out;
   out.deviations = {std::sqrt(v[0]), std::sqrt(v[1]), std::sqrt(v[2]), std::sqrt(v[3])};
 
   std::vector<std::pair<double, double>> ratios;

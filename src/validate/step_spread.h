@@ -33,14 +33,14 @@ struct LeftOutStep {
   double log_ratio = 0;  // log(measured / predicted)
 };
 
-struct Spread {
+struct StepSpread {
   StepDeviations deviations;
   double low = 0;  // quantiles of log(measured / predicted) / s
   double high = 0;
 };
 // Of intervals that hold `level` of the steps. `measured` says how many sources measured steps like
 // each. The order of the steps does not matter; without any, all are 0.
-Spread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> measured,
-                 double level);
+StepSpread spread_of(std::span<const LeftOutStep> steps, std::span<const StepPoint> measured,
+                     double level);
 
 }  // namespace orrery

@@ -22,7 +22,7 @@ StepPoint point(const std::string& source, const std::string& architecture = "ho
           .source = source};
 }
 
-Spread fitted(const std::vector<LeftOutStep>& steps) {
+StepSpread fitted(const std::vector<LeftOutStep>& steps) {
   std::vector<StepPoint> measured;
   for (const LeftOutStep& step : steps) measured.push_back(step.point);
   return spread_of(steps, measured, 0.9);
@@ -45,7 +45,7 @@ std::vector<LeftOutStep> drawn(const StepDeviations& d, int sources, int rows) {
 
 TEST(StepSpread, FindsTheDeviationsThatStepsWereDrawnWith) {
   const StepDeviations d = {.step = 0.05, .attention = 0.4, .network = 0.2, .waiting = 0};
-  const Spread u = fitted(drawn(d, 40, 200));
+  const StepSpread u = fitted(drawn(d, 40, 200));
   // Student's distribution puts the same draws at 0.86 of their deviation (kDegrees of 4).
   const double scale = u.deviations.attention / d.attention;
   EXPECT_NEAR(scale, 0.86, 0.05);
@@ -62,13 +62,13 @@ TEST(StepSpread, SourcesCountAndNotTheirSteps) {
   for (int i = 0; i < 9; ++i) {
     steps.push_back({point(std::to_string(i)), {}, i % 2 == 0 ? 0.05 : -0.05});
   }
-  const Spread without = fitted(steps);
+  const StepSpread without = fitted(steps);
   for (int i = 0; i < 1000; ++i) steps.push_back({point("large"), {}, i % 2 == 0 ? 0.05 : -0.05});
-  const Spread with = fitted(steps);
+  const StepSpread with = fitted(steps);
   EXPECT_NEAR(without.high * deviation(without.deviations, {}, 8), 0.05, 1e-9);
   EXPECT_NEAR(with.high * deviation(with.deviations, {}, 9), 0.05, 1e-9);
   for (int i = 0; i < 1000; ++i) steps.push_back({point("large"), {}, 1});
-  const Spread far = fitted(steps);
+  const StepSpread far = fitted(steps);
   EXPECT_GT(far.high * deviation(far.deviations, {}, 9), 0.9);  // half of a tenth lies there
   EXPECT_NEAR(far.low * deviation(far.deviations, {}, 9), -0.05, 1e-9);
 }
@@ -76,7 +76,7 @@ TEST(StepSpread, SourcesCountAndNotTheirSteps) {
 TEST(StepSpread, MissesToOneSideMoveOneEnd) {
   std::vector<LeftOutStep> steps = drawn({.step = 0.05}, 20, 20);
   for (LeftOutStep& step : steps) step.log_ratio = std::abs(step.log_ratio);
-  const Spread u = fitted(steps);
+  const StepSpread u = fitted(steps);
   EXPECT_EQ(u.low, 0);
   EXPECT_GT(u.high, 1.5);
 }
@@ -87,7 +87,7 @@ TEST(StepSpread, ErrorsWhereFewSourcesMeasuredAreExpectedToBeLarger) {
   for (int i = 0; i < 10; ++i) {
     steps.push_back({point(std::to_string(i), i < 8 ? "ampere" : "volta"), {}, i % 2 ? 0.1 : -0.1});
   }
-  const Spread u = fitted(steps);
+  const StepSpread u = fitted(steps);
   std::vector<LeftOutStep> known = steps;
   for (LeftOutStep& step : known) step.point.architecture = "ampere";
   EXPECT_LT(u.deviations.step, fitted(known).deviations.step);
@@ -95,16 +95,16 @@ TEST(StepSpread, ErrorsWhereFewSourcesMeasuredAreExpectedToBeLarger) {
 
 TEST(StepSpread, DoesNotDependOnTheOrderOfSteps) {
   std::vector<LeftOutStep> steps = drawn({.step = 0.05, .attention = 0.2}, 6, 9);
-  const Spread forward = fitted(steps);
+  const StepSpread forward = fitted(steps);
   std::ranges::reverse(steps);
-  const Spread backward = fitted(steps);
+  const StepSpread backward = fitted(steps);
   EXPECT_EQ(forward.deviations, backward.deviations);
   EXPECT_EQ(forward.low, backward.low);
   EXPECT_EQ(forward.high, backward.high);
 }
 
 TEST(StepSpread, WithoutStepsThereIsNone) {
-  const Spread u = fitted({});
+  const StepSpread u = fitted({});
   EXPECT_EQ(u.deviations, StepDeviations{});
   EXPECT_EQ(u.high, 0);
 }
