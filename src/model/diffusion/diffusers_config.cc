@@ -213,17 +213,8 @@ void read_hunyuan_video(ConfigReader& r, ImageModel& m) {
   t.patch_frames = r.number("patch_size_t", 1);
   t.guidance_embedding = r.flag("guidance_embeds", true);
   t.rotary = true;
-  if (!r.flag("cross_attn_norm", true)) {
-    r.keys.refuse({ErrorCode::unsupported, "attention to the text without a norm is not modelled",
-                   r.keys.place("cross_attn_norm"), "remove the key to predict it with one"});
-  }
   m.in_channels = r.number("in_channels", 16);
   m.out_channels = r.number("out_channels", 16);
-  if (m.out_channels == 48) {
-    r.keys.refuse({ErrorCode::unsupported,
-                   "latents of 48 channels, of which each is 16 pixels wide, are not modelled",
-                   r.keys.place("out_channels"), "known: 16 channels, 8 pixels wide"});
-  }
   m.frame_scale = 4;
   m.text = {256, r.number("text_embed_dim", 4096), r.number("pooled_projection_dim", 768)};
   m.image = {720, 1280, 129};
