@@ -181,7 +181,7 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
                  "low from -20 to 0, high from 0 to 20");
   }
   if (!(d.step > 0)) {
-    return wrong("every step would be exact: the deviation 'step' is 0", "above 0, to 5");
+    return wrong("every step would be exact: the deviation 'step' is 0", "above 0, at most 5");
   }
   for (const StepPoint& p : out.measured) {
     if (p.accelerators < 1 || !(p.parameters_b > 0) || p.sequence < 1) {

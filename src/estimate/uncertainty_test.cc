@@ -191,6 +191,7 @@ TEST(Uncertainty, RefusesWhatCannotBe) {
   EXPECT_THAT(error("low: -1.5", "low: 0.3"),
               HasSubstr("the quantiles 0.3 and 2 are out of range"));
   EXPECT_THAT(error("high: 2", "high: 40"), HasSubstr("high from 0 to 20"));
+  EXPECT_THAT(error("step: 0.06", "step: 0"), HasSubstr("above 0, at most 5"));
   EXPECT_THAT(error("network: 0.3", "network: -1"), HasSubstr("a deviation of -1 is out of range"));
   EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("all above 0"));
 }

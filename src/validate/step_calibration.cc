@@ -207,7 +207,9 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
   out.measured.assign(points.begin(), points.end());
   const StepSpread spread = spread_of(errors, out.measured, out.level);
   const StepDeviations& d = spread.deviations;
-  out.deviations = {rounded(d.step), rounded(d.attention), rounded(d.network), rounded(d.waiting)};
+  // No step is exact, however well its sources agree: a file that says so is refused.
+  out.deviations = {std::max(rounded(d.step), 1e-4), rounded(d.attention), rounded(d.network),
+                    rounded(d.waiting)};
   out.low = rounded(spread.low);
   out.high = rounded(spread.high);
   return to_yaml(non_default_fields(out));
