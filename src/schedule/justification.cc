@@ -1,12 +1,15 @@
 #include "schedule/justification.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace orrery {
 namespace {
 
-enum class Towards { left, right };
+enum Towards : std::size_t { kLeft, kRight };
 
 // Times run against the clock when justifying to the right: what ended last begins first.
 class Justifier {
@@ -15,17 +18,31 @@ class Justifier {
       : problem_(problem),
         stages_(problem.stages()),
         microbatches_(problem.microbatches()),
-        start_(3 * stages_ * microbatches_) {
-    operations_.reserve(start_.size());
-    for (std::uint32_t kind = 0; kind < 3; ++kind) {
+        lanes_(3 * stages_),
+        start_(lanes_.size() * microbatches_) {
+    for (std::size_t kind = 0; kind < 3; ++kind) {
       for (std::size_t s = 0; s < stages_; ++s) {
-        for (std::size_t j = 0; j < microbatches_; ++j) {
-          operations_.push_back({problem.time[kind][s], kind, static_cast<std::uint32_t>(s),
-                                 static_cast<std::uint32_t>(j)});
-        }
+        const OrderedPass pass{static_cast<PassKind>(kind),
+                               static_cast<std::uint8_t>(problem.chunk[s])};
+        Lane& lane = lanes_[lane_of(kind, s)];
+        lane.time = problem.time[kind][s];
+        lane.change = problem.change(s, pass.kind);
+        lane.device = problem.device[s];
+        lane.pass = pass;
       }
     }
-    for (std::size_t s = 0; s < stages_; ++s) hop_.push_back(problem.hop(s));
+    const auto depends = [&](std::size_t after, std::size_t before, double hop) {
+      lanes_[after].needs[kLeft].push_back({before, lanes_[before].time, hop});
+      lanes_[before].needs[kRight].push_back({after, lanes_[after].time, hop});
+    };
+    for (std::size_t s = 0; s < stages_; ++s) {
+      const bool last = s + 1 == stages_;
+      depends(lane_of(1, s), lane_of(0, s), last ? problem.turn : 0);
+      depends(lane_of(2, s), lane_of(1, s), 0);
+      if (last) break;
+      depends(lane_of(0, s + 1), lane_of(0, s), problem.hop(s));
+      depends(lane_of(1, s), lane_of(1, s + 1), problem.hop(s));
+    }
   }
 
   // From the starts in `times`; towards the right, from those of the pass before.
@@ -33,27 +50,20 @@ class Justifier {
     for_each_pass(
         problem_, orders,
         [&](std::size_t d, std::size_t i, OrderedPass pass, std::size_t s, std::size_t j) {
-          start_[id(static_cast<std::size_t>(pass.kind), s, j)] = times.start[d][i];
+          start_[lane_of(static_cast<std::size_t>(pass.kind), s) * microbatches_ + j] =
+              times.start[d][i];
         });
   }
 
   void run(Towards towards) {
     towards_ = towards;
-    const std::size_t n = start_.size();
     // Turn the clock: a pass [start, end] becomes [-end, -start].
-    if (towards == Towards::right) turn();
-    sequence_.resize(n);
-    for (std::uint32_t op = 0; op < n; ++op) sequence_[op] = {start_[op], op};
-    // Ties as the dependencies run.
-    std::ranges::sort(sequence_, [&](const Begun& a, const Begun& b) {
-      return a.start != b.start         ? a.start < b.start
-             : towards == Towards::left ? before(a.op, b.op)
-                                        : before(b.op, a.op);
-    });
+    if (towards == kRight) turn();
+    sort_by_start();
     lines_.resize(problem_.devices());
     for (auto& line : lines_) line.clear();
-    for (const Begun& begun : sequence_) place(begun.op);
-    if (towards == Towards::right) turn();
+    for (const Begun& begun : sequence_) place(begun);
+    if (towards == kRight) turn();
   }
 
   [[nodiscard]] PassOrders orders() const {
@@ -61,19 +71,27 @@ class Justifier {
     for (std::size_t d = 0; d < lines_.size(); ++d) {
       out[d].reserve(lines_[d].size());
       for (const Entry& e : lines_[d]) out[d].push_back(e.pass);
-      if (towards_ == Towards::right) std::ranges::reverse(out[d]);
+      if (towards_ == kRight) std::ranges::reverse(out[d]);
     }
     return out;
   }
 
  private:
-  struct Operation {
-    double time;
-    std::uint32_t kind, stage, microbatch;
+  struct Need {
+    std::size_t lane;
+    double time, hop;  // of that pass, and from one to the other
+  };
+  // The passes of one kind on one virtual stage, by microbatch.
+  struct Lane {
+    double time = 0;
+    double change = 0;  // of memory
+    std::size_t device = 0;
+    OrderedPass pass;
+    std::array<std::vector<Need>, 2> needs;  // of the same microbatch, by direction
   };
   struct Begun {
     double start;
-    std::uint32_t op;
+    std::uint32_t op, lane;
   };
   struct Entry {
     double start, end;
@@ -81,66 +99,72 @@ class Justifier {
     OrderedPass pass;
   };
 
-  [[nodiscard]] std::size_t id(std::size_t kind, std::size_t s, std::size_t j) const {
-    return (kind * stages_ + s) * microbatches_ + j;
+  // Ascending as the dependencies of a microbatch run, but for those between kinds.
+  [[nodiscard]] std::size_t lane_of(std::size_t kind, std::size_t s) const {
+    return kind * stages_ + (kind == 0 ? s : stages_ - 1 - s);
   }
-  [[nodiscard]] double time(std::size_t op) const { return operations_[op].time; }
   void turn() {
-    for (std::size_t op = 0; op < start_.size(); ++op) start_[op] = -(start_[op] + time(op));
-  }
-
-  // Whether a stands before b where both start at once: passes of no time, by microbatch and stage.
-  [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
-    const Operation& x = operations_[a];
-    const Operation& y = operations_[b];
-    if (x.kind != y.kind) return x.kind < y.kind;
-    if (x.stage != y.stage) return x.kind == 0 ? x.stage < y.stage : x.stage > y.stage;
-    return a < b;
-  }
-
-  // When what `op` needs is there, on the clock of this direction.
-  [[nodiscard]] double ready(std::size_t op) const {
-    const std::size_t kind = operations_[op].kind;
-    const std::size_t s = operations_[op].stage;
-    const std::size_t j = operations_[op].microbatch;
-    double at = -1e300;
-    const auto after = [&](std::size_t other, double hop) {
-      at = std::max(at, start_[other] + time(other) + hop);
-    };
-    if (towards_ == Towards::left) {
-      at = 0;
-      if (j > 0) after(op - 1, 0);
-      if (kind == 0 && s > 0) after(id(0, s - 1, j), hop_[s - 1]);
-      if (kind == 1) {
-        after(id(0, s, j), s + 1 == stages_ ? problem_.turn : 0);
-        if (s + 1 < stages_) after(id(1, s + 1, j), hop_[s]);
-      }
-      if (kind == 2) after(id(1, s, j), 0);
-    } else {
-      if (j + 1 < microbatches_) after(op + 1, 0);
-      if (kind == 0) {
-        if (s + 1 < stages_) after(id(0, s + 1, j), hop_[s]);
-        after(id(1, s, j), s + 1 == stages_ ? problem_.turn : 0);
-      }
-      if (kind == 1) {
-        after(id(2, s, j), 0);
-        if (s > 0) after(id(1, s - 1, j), hop_[s - 1]);
+    for (std::size_t lane = 0, op = 0; lane < lanes_.size(); ++lane) {
+      for (const std::size_t end = op + microbatches_; op < end; ++op) {
+        start_[op] = -(start_[op] + lanes_[lane].time);
       }
     }
-    return at;
   }
 
-  void place(std::uint32_t op) {
-    const std::size_t s = operations_[op].stage;
-    const auto kind = static_cast<PassKind>(operations_[op].kind);
-    const std::size_t d = problem_.device[s];
-    std::vector<Entry>& line = lines_[d];
-    const double length = time(op);
-    double change = problem_.change(s, kind);
-    if (towards_ == Towards::right) change = -change;
-    double at = ready(op);
-    if (at < -1e299) at = start_[op];  // towards the right nothing follows: it stays where it is
-    const double limit = problem_.limit[d] * (1 + 1e-12);
+  // Fills `sequence_`. Starts are spread over the whole step, so that with as many buckets as passes
+  // little is left to compare.
+  void sort_by_start() {
+    const std::size_t n = start_.size();
+    const auto [least, most] = std::ranges::minmax(start_);
+    const double buckets = most > least ? static_cast<double>(n - 1) / (most - least) : 0;
+    const auto bucket = [buckets, first = least](double start) {
+      return static_cast<std::size_t>((start - first) * buckets);
+    };
+    bucket_.assign(n + 1, 0);
+    for (const double start : start_) ++bucket_[bucket(start)];
+    std::partial_sum(bucket_.begin(), bucket_.end(), bucket_.begin());
+    sequence_.resize(n);
+    for (std::uint32_t lane = 0, op = 0; lane < lanes_.size(); ++lane) {
+      for (std::size_t j = 0; j < microbatches_; ++j, ++op) {
+        sequence_[--bucket_[bucket(start_[op])]] = {start_[op], op, lane};
+      }
+    }
+    // Every bucket now begins at its number. Passes that start at once, such as those of no time,
+    // stand as their dependencies run.
+    for (std::size_t b = 0; b < n; ++b) {
+      if (bucket_[b + 1] - bucket_[b] < 2) continue;
+      const auto at = [&](std::size_t i) {
+        return sequence_.begin() + static_cast<std::ptrdiff_t>(bucket_[i]);
+      };
+      std::sort(at(b), at(b + 1), [this](const Begun& x, const Begun& y) {
+        return x.start != y.start   ? x.start < y.start
+               : towards_ == kLeft ? x.op < y.op
+                                   : y.op < x.op;
+      });
+    }
+  }
+
+  // When what the pass needs is there, on the clock of this direction.
+  [[nodiscard]] double ready(const Begun& begun) const {
+    const Lane& lane = lanes_[begun.lane];
+    const std::size_t j = begun.op - begun.lane * microbatches_;
+    double at = towards_ == kLeft ? 0 : -1e300;
+    if (towards_ == kLeft ? j > 0 : j + 1 < microbatches_) {
+      at = start_[towards_ == kLeft ? begun.op - 1 : begun.op + 1] + lane.time;
+    }
+    for (const Need& need : lane.needs[towards_]) {
+      at = std::max(at, start_[need.lane * microbatches_ + j] + need.time + need.hop);
+    }
+    // Towards the right nothing follows the last one: it stays where it is.
+    return at < -1e299 ? begun.start : at;
+  }
+
+  void place(const Begun& begun) {
+    const Lane& lane = lanes_[begun.lane];
+    std::vector<Entry>& line = lines_[lane.device];
+    const double change = towards_ == kLeft ? lane.change : -lane.change;
+    const double at = ready(begun);
+    const double limit = problem_.limit[lane.device] * (1 + 1e-12);
     std::size_t pos = line.size();
     double found = pos == 0 ? at : std::max(at, line.back().end);
     // From the end to earlier gaps, as far as inputs and memory allow.
@@ -148,29 +172,27 @@ class Justifier {
       if (change > 0 && line[i].level + change > limit) break;
       const double gap = i == 0 ? at : std::max(at, line[i - 1].end);
       const double level = i == 0 ? 0 : line[i - 1].level;
-      if (gap + length <= line[i].start && (change <= 0 || level + change <= limit)) {
+      if (gap + lane.time <= line[i].start && (change <= 0 || level + change <= limit)) {
         pos = i;
         found = gap;
       }
       if (line[i].start <= at) break;
     }
-    const Entry entry{found,
-                      found + length,
-                      (pos == 0 ? 0 : line[pos - 1].level) + change,
-                      {kind, static_cast<std::uint8_t>(problem_.chunk[s])}};
-    start_[op] = found;
+    const Entry entry{found, found + lane.time, (pos == 0 ? 0 : line[pos - 1].level) + change,
+                      lane.pass};
+    start_[begun.op] = found;
     for (std::size_t i = pos; i < line.size(); ++i) line[i].level += change;
     line.insert(line.begin() + static_cast<std::ptrdiff_t>(pos), entry);
   }
 
   const OrderProblem& problem_;
   std::size_t stages_, microbatches_;
-  Towards towards_ = Towards::left;
-  std::vector<double> start_;  // by kind, stage and microbatch
-  std::vector<double> hop_;
-  std::vector<Operation> operations_;  // by the same
+  Towards towards_ = kLeft;
+  std::vector<Lane> lanes_;
+  std::vector<double> start_;  // by lane and microbatch
   std::vector<Begun> sequence_;
-  std::vector<std::vector<Entry>> lines_;
+  std::vector<std::uint32_t> bucket_;
+  std::vector<std::vector<Entry>> lines_;  // by device
 };
 
 }  // namespace
@@ -187,8 +209,8 @@ PassOrders justified(const OrderProblem& problem, const PassOrders& orders, int 
   PassOrders best = orders;
   int idle = 0;
   for (int round = 0; round < rounds && idle < 2; ++round) {
-    if (round > 0) justifier.run(Towards::right);
-    justifier.run(Towards::left);
+    if (round > 0) justifier.run(kRight);
+    justifier.run(kLeft);
     PassOrders now = justifier.orders();
     const PassTimes& times = clock.run(now);
     if (!times.complete) break;
