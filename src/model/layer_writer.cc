@@ -28,6 +28,36 @@ Operator& LayerWriter::product(const Product& p) {
   return append(std::move(op));
 }
 
+Operator& LayerWriter::grouped_product(std::string_view name, Dimension rows, Dimension n,
+                                       Dimension k, Dimension groups, double parameters) {
+  Operator op;
+  op.name = name;
+  op.kind = OperatorKind::grouped_gemm;
+  op.op_class = OperatorClass::experts;
+  op.m = rows;
+  op.n = n;
+  op.k = k;
+  op.groups = groups;
+  op.parameters = parameters * groups.factor;
+  op.parameter_axis = groups.axis;
+  op.saved = {{rows, k, ElementKind::gemm_operand}};
+  op.keeps_input = true;
+  return append(std::move(op));
+}
+
+Operator& LayerWriter::batched_product(std::string_view name, OperatorClass op_class,
+                                       Dimension groups, double m, double n, double k) {
+  Operator op;
+  op.name = name;
+  op.kind = OperatorKind::batched_gemm;
+  op.op_class = op_class;
+  op.groups = groups;
+  op.m = fixed(m);
+  op.n = fixed(n);
+  op.k = fixed(k);
+  return append(std::move(op));
+}
+
 void LayerWriter::convolution(const Convolution& c) {
   Operator op;
   op.name = c.name;
@@ -49,18 +79,32 @@ void LayerWriter::convolution(const Convolution& c) {
 
 Operator& LayerWriter::norm(std::string_view name, Dimension rows, double width,
                             ElementwiseKind kind, double parameters, double passes) {
-  Operator op = elementwise_operator(name, OperatorClass::normalization, rows, fixed(width), passes,
-                                     passes + 1);
+  Operator& op =
+      elementwise(name, OperatorClass::normalization, rows, fixed(width), passes, passes + 1);
   op.elementwise = kind;
   op.parameters = parameters;
   op.saved = {{rows, op.width, ElementKind::activation}};
-  return append(std::move(op));
+  return op;
 }
 
 Operator& LayerWriter::elementwise(std::string_view name, Dimension rows, Dimension width,
                                    ElementwiseKind kind, double passes) {
-  Operator op = elementwise_operator(name, OperatorClass::elementwise, rows, width, passes, passes);
+  Operator& op = elementwise(name, OperatorClass::elementwise, rows, width, passes, passes);
   op.elementwise = kind;
+  return op;
+}
+
+Operator& LayerWriter::elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
+                                   Dimension width, double forward_passes,
+                                   double backward_passes) {
+  Operator op;
+  op.name = name;
+  op.op_class = op_class;
+  op.rows = rows;
+  op.width = width;
+  op.forward_passes = forward_passes;
+  op.backward_passes = backward_passes;
+  op.counts_in_model_flops = false;
   return append(std::move(op));
 }
 
@@ -71,7 +115,7 @@ Operator& LayerWriter::activation(std::string_view name, Dimension rows, Dimensi
   return op;
 }
 
-void LayerWriter::attention(const Attention& a) {
+Operator& LayerWriter::attention(const Attention& a) {
   Operator op;
   op.name = a.name;
   op.kind = OperatorKind::attention;
@@ -88,7 +132,7 @@ void LayerWriter::attention(const Attention& a) {
                   .causal = false,
                   .cross = a.keys.symbol == Symbol::source_tokens};
   op.saved = {{a.queries, fixed(a.heads, LogicalAxis::heads), ElementKind::fp32}};
-  append(std::move(op));
+  return append(std::move(op));
 }
 
 }  // namespace orrery

@@ -11,9 +11,13 @@
 #include <vector>
 
 #include "model/operator.h"
-#include "model/operator_parts.h"
 
 namespace orrery {
+
+// A dimension of so many elements, whatever the batch, divided along an axis.
+constexpr Dimension fixed(double elements, LogicalAxis axis = LogicalAxis::none) {
+  return {.factor = elements, .symbol = Symbol::one, .axis = axis};
+}
 
 struct Product {
   std::string_view name;
@@ -47,6 +51,12 @@ struct Attention {
 class LayerWriter {
  public:
   Operator& product(const Product& p);
+  // One product of rows x n x k for each group, which share the rows among them.
+  Operator& grouped_product(std::string_view name, Dimension rows, Dimension n, Dimension k,
+                            Dimension groups, double parameters);
+  // `groups` products of two activations each.
+  Operator& batched_product(std::string_view name, OperatorClass op_class, Dimension groups,
+                            double m, double n, double k);
   void convolution(const Convolution& c);  // and its bias
   // Layer norm, or group norm with `passes` 3; without parameters where these are modulated.
   Operator& norm(std::string_view name, Dimension rows, double width, ElementwiseKind kind,
@@ -54,9 +64,12 @@ class LayerWriter {
   // Reads and writes `passes` arrays of rows x width in either direction.
   Operator& elementwise(std::string_view name, Dimension rows, Dimension width,
                         ElementwiseKind kind, double passes);
-  // The same, whose input the backward reads.
+  // With passes of its own in each direction. It counts no FLOPs.
+  Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
+                        Dimension width, double forward_passes, double backward_passes);
+  // The first, whose input the backward reads.
   Operator& activation(std::string_view name, Dimension rows, Dimension width);
-  void attention(const Attention& a);
+  Operator& attention(const Attention& a);
   Operator& append(Operator op);
 
   std::vector<Operator> take() { return std::exchange(operators_, {}); }

@@ -304,12 +304,12 @@ TEST(Model, AbsurdArchitecturesAreRefusedWithAllReasons) {
   const auto model = build_model(a);
   ASSERT_FALSE(model);
   const std::string text = model.error().text();
-  EXPECT_THAT(text, HasSubstr("num_layers is 100000, must be 1 to 10000"));
-  EXPECT_THAT(text, HasSubstr("hidden is 10000000, must be 1 to 1000000"));
+  EXPECT_THAT(text, HasSubstr("num_layers 100000 is outside 1 to 10000"));
+  EXPECT_THAT(text, HasSubstr("hidden 10000000 is outside 1 to 1000000"));
   EXPECT_THAT(text, HasSubstr("num_kv_heads 5 and num_heads 12: key-value heads must divide"));
-  EXPECT_THAT(text, HasSubstr("vocab is 0"));
-  EXPECT_THAT(text, HasSubstr("moe.top_k is 8, must be 1 to num_experts 4"));
-  EXPECT_THAT(text, HasSubstr("moe.expert_ffn is -1"));
+  EXPECT_THAT(text, HasSubstr("vocab 0 is outside"));
+  EXPECT_THAT(text, HasSubstr("moe.top_k 8 is outside 1 to 4"));
+  EXPECT_THAT(text, HasSubstr("moe.expert_ffn -1 is outside"));
 }
 
 TEST(Model, ContradictionsAreRefused) {
@@ -328,11 +328,11 @@ TEST(Model, ContradictionsAreRefused) {
               HasSubstr("attention mha has as many of both; use gqa"));
   EXPECT_THAT(refusal([](Architecture& a) { a.global_attention_every = 4; }),
               HasSubstr("without sliding_window"));
-  EXPECT_THAT(refusal([](Architecture& a) { a.max_position = 0; }), HasSubstr("max_position is 0"));
+  EXPECT_THAT(refusal([](Architecture& a) { a.max_position = 0; }), HasSubstr("max_position 0 is outside"));
   EXPECT_THAT(refusal([](Architecture& a) { a.kind = ModelKind::vision_encoder; }),
               HasSubstr("needs vision.patch"));
   EXPECT_THAT(refusal([](Architecture& a) { a.num_encoder_layers = 2; }),
-              HasSubstr("num_encoder_layers is 2, must be 0 to 0"));
+              HasSubstr("num_encoder_layers 2 is outside 0 to 0"));
 }
 
 // Sums of a block's operators of one kind.
@@ -483,11 +483,11 @@ TEST(Model, LayersThatMakeNoSenseAreRefused) {
   EXPECT_THAT(problem([](Architecture& a) { a.gated_delta = GatedDelta{1, 1, 1, 1}; }),
               HasSubstr("gated_delta and a gated-delta among the mixers go together"));
   EXPECT_THAT(problem([](Architecture& a) { a.gated_delta = GatedDelta{2, 1, 3, 1}; }),
-              HasSubstr("value_heads is 3, must be a multiple of key_heads 2"));
+              HasSubstr("value_heads 3 must be a multiple of key_heads 2"));
   EXPECT_THAT(problem([](Architecture& a) { a.state_space->heads = 100; }),
-              HasSubstr("state_space.heads is 100: must divide inner 8192"));
+              HasSubstr("state_space.heads 100 must divide inner 8192"));
   EXPECT_THAT(problem([](Architecture& a) { a.state_space->heads = 0; }),
-              HasSubstr("state_space.step_rank is 0"));
+              HasSubstr("state_space.step_rank 0 is outside"));
   EXPECT_THAT(problem([](Architecture& a) { a.mixers.push_back(Mixer::none); }),
               HasSubstr("a layer whose mixer and feed-forward are none does nothing"));
   EXPECT_THAT(problem([](Architecture& a) { a.mixers.push_back(Mixer::local_attention); }),
@@ -500,7 +500,7 @@ TEST(Model, LayersThatMakeNoSenseAreRefused) {
                 a.feed_forwards = {FeedForwardPart::memory};
                 a.memory = ProductKeyMemory{.keys = 8, .key_dim = 64, .top_k = 9, .value_dim = 8};
               }),
-              HasSubstr("memory.top_k is 9"));
+              HasSubstr("memory.top_k 9 is outside"));
   EXPECT_THAT(problem([](Architecture& a) { a.chunked_attention = true; }),
               HasSubstr("chunked_attention needs sliding_window"));
   EXPECT_THAT(problem([](Architecture& a) { a.parallel_block = true; }),

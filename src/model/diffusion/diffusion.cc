@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "model/diffusion/blocks.h"
 #include "model/diffusion/diffusers_config.h"
+#include "model/model_problems.h"
 
 namespace orrery {
 namespace {
 
 Result<Model> read_image_model(const Document& document) {
   ORRERY_TRY(ImageModel image, read<ImageModel>(document));
-  if (image.name == "unnamed") image.name = std::filesystem::path(document.name).stem().string();
+  if (image.name == "unnamed") image.name = name_of_file(document.name);
   return at(document.name, build_image_model(image));
 }
 
@@ -89,12 +89,7 @@ constexpr ModelFamily family_selected_by(std::string_view key,
 
 Result<Model> build_image_model(const ImageModel& stated) {
   const ImageModel image = completed(stated);
-  const std::vector<std::string> problems = image_model_problems(image);
-  if (!problems.empty()) {
-    std::string message = "model '" + image.name + "' cannot be built: ";
-    for (std::size_t i = 0; i < problems.size(); ++i) message += (i ? "; " : "") + problems[i];
-    return bad_input(std::move(message));
-  }
+  ORRERY_RETURN_IF_ERROR(without_problems(image.name, image_model_problems(image)));
   Model model;
   model.family = &image_models();
   model.name = image.name;

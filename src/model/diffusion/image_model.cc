@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/model_problems.h"
+
 namespace orrery {
 
 Fields<ImageSize> fields_of(const ImageSize*) {
@@ -160,22 +162,7 @@ ImageModel completed(ImageModel m) {
 
 namespace {
 
-class Problems {
- public:
-  // Whether the value is right, so that others may be judged by it.
-  bool range(const char* field, std::int64_t value, std::int64_t least, std::int64_t most) {
-    if (value >= least && value <= most) return true;
-    all.push_back(fmt::format("{} is {}, must be {} to {}", field, value, least, most));
-    return false;
-  }
-  bool require(bool right, std::string message) {
-    if (!right) all.push_back(std::move(message));
-    return right;
-  }
-  std::vector<std::string> all;
-};
-
-bool check_channels(const std::vector<std::int64_t>& channels, const char* field, Problems& p) {
+bool check_channels(const std::vector<std::int64_t>& channels, const char* field, ModelProblems& p) {
   bool right = p.require(!channels.empty() && channels.size() <= kMostResolutions,
                          fmt::format("{} lists {} resolutions, must be 1 to {}", field,
                                      channels.size(), kMostResolutions));
@@ -183,7 +170,7 @@ bool check_channels(const std::vector<std::int64_t>& channels, const char* field
   return right;
 }
 
-void check_unet(const UNet& u, const ImageModel& m, Problems& p) {
+void check_unet(const UNet& u, const ImageModel& m, ModelProblems& p) {
   const bool right = check_channels(u.channels, "unet.channels", p);
   p.require(u.depth.size() == u.channels.size(),
             fmt::format("unet.depth lists {} resolutions, unet.channels {}", u.depth.size(),
@@ -229,7 +216,7 @@ void check_unet(const UNet& u, const ImageModel& m, Problems& p) {
                   m.image.frames));
 }
 
-void check_autoencoder(const Autoencoder& a, const ImageModel& m, Problems& p) {
+void check_autoencoder(const Autoencoder& a, const ImageModel& m, ModelProblems& p) {
   if (check_channels(a.channels, "autoencoder.channels", p)) {
     const std::int64_t scale = std::int64_t{1} << (a.channels.size() - 1);
     p.require(m.latent_scale == scale,
@@ -249,7 +236,7 @@ void check_autoencoder(const Autoencoder& a, const ImageModel& m, Problems& p) {
   }
 }
 
-void check_transformer(const ImageTransformer& t, const ImageModel& m, Problems& p) {
+void check_transformer(const ImageTransformer& t, const ImageModel& m, ModelProblems& p) {
   p.range("transformer.hidden", t.hidden, 1, kMostChannels);
   if (p.range("transformer.heads", t.heads, 1, kMostChannels)) {
     p.require(t.hidden % t.heads == 0,
@@ -278,7 +265,7 @@ void check_transformer(const ImageTransformer& t, const ImageModel& m, Problems&
 }
 
 // Whether the image is made of whole latent positions and patches.
-void check_image(const ImageModel& m, Problems& p) {
+void check_image(const ImageModel& m, ModelProblems& p) {
   bool right = p.range("image.height", m.image.height, 1, kMostPixels);
   right = p.range("image.width", m.image.width, 1, kMostPixels) && right;
   right = p.range("image.frames", m.image.frames, 1, kMostFrames) && right;
@@ -319,7 +306,7 @@ void check_image(const ImageModel& m, Problems& p) {
 }  // namespace
 
 std::vector<std::string> image_model_problems(const ImageModel& m) {
-  Problems p;
+  ModelProblems p;
   const int networks = (m.unet ? 1 : 0) + (m.transformer ? 1 : 0) + (m.autoencoder ? 1 : 0);
   p.require(networks == 1, "state one of unet, transformer and autoencoder");
   p.range("in_channels", m.in_channels, 1, kMostChannels);

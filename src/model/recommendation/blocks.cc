@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/layer_writer.h"
-#include "model/operator_parts.h"
 
 namespace orrery {
 namespace {
@@ -19,15 +18,9 @@ Cut cut_of(std::size_t layer, std::size_t layers) {
   return layer + 1 < layers ? Cut::columns : Cut::none;
 }
 
-// Of a recommendation model, whose element-wise kernels have classes and passes of their own.
+// Of a recommendation model, whose products are those of MLPs.
 class Writer : public LayerWriter {
  public:
-  Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
-                        Dimension width, double forward_passes, double backward_passes) {
-    return append(
-        elementwise_operator(name, op_class, rows, width, forward_passes, backward_passes));
-  }
-
   // y[rows, out] = x[rows, in] W, and a bias.
   Operator& product(std::string_view name, Dimension rows, double in, double out, Cut cut,
                     bool bias = true) {
@@ -51,15 +44,7 @@ class Writer : public LayerWriter {
 
   // Products of pairs of activations.
   Operator& pairs(std::string_view name, Dimension groups, double m, double n, double k) {
-    Operator op;
-    op.name = name;
-    op.kind = OperatorKind::batched_gemm;
-    op.op_class = OperatorClass::feed_forward;
-    op.groups = groups;
-    op.m = fixed(m);
-    op.n = fixed(n);
-    op.k = fixed(k);
-    return append(std::move(op));
+    return batched_product(name, OperatorClass::feed_forward, groups, m, n, k);
   }
 };
 
@@ -234,18 +219,8 @@ class ModelWriter {
     const double permuted = 1 + 1 / top_k;
     w_.elementwise("experts.permutation", OperatorClass::experts, samples(top_k), fixed(in),
                    permuted, permuted);
-    Operator op;
-    op.name = "experts.product";
-    op.kind = OperatorKind::grouped_gemm;
-    op.op_class = OperatorClass::experts;
-    op.m = samples(top_k);
-    op.n = fixed(out);
-    op.k = fixed(in);
-    op.groups = fixed(count);
-    op.parameters = (in + 1) * out * count;
-    op.saved = {{op.m, op.k, ElementKind::gemm_operand}};
-    op.keeps_input = true;
-    w_.append(std::move(op));
+    w_.grouped_product("experts.product", samples(top_k), fixed(out), fixed(in), fixed(count),
+                       (in + 1) * out);
     w_.elementwise("experts.sum", OperatorClass::experts, samples(top_k), fixed(out), permuted,
                    permuted);
   }

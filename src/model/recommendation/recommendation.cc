@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <utility>
 
+#include "model/model_problems.h"
 #include "model/recommendation/blocks.h"
 #include "model/recommendation/table_placement.h"
 
@@ -13,9 +13,7 @@ namespace {
 
 Result<Model> read_recommender(const Document& document) {
   ORRERY_TRY(Recommender r, read<Recommender>(document));
-  if (r.name.empty() || r.name == "unnamed") {
-    r.name = std::filesystem::path(document.name).stem().string();
-  }
+  if (r.name.empty() || r.name == "unnamed") r.name = name_of_file(document.name);
   return at(document.name, build_model(r));
 }
 
@@ -50,12 +48,7 @@ std::string nothing_copied(const Model&, std::int64_t) { return ""; }
 }  // namespace
 
 Result<Model> build_model(const Recommender& r) {
-  const std::vector<std::string> problems = recommender_problems(r);
-  if (!problems.empty()) {
-    std::string message = "model '" + r.name + "' cannot be built: ";
-    for (std::size_t i = 0; i < problems.size(); ++i) message += (i ? "; " : "") + problems[i];
-    return bad_input(std::move(message));
-  }
+  ORRERY_RETURN_IF_ERROR(without_problems(r.name, recommender_problems(r)));
   Model model;
   model.family = &recommendation_models();
   model.name = r.name;

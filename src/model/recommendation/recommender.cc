@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "model/model_problems.h"
 
 namespace orrery {
 
@@ -104,56 +107,42 @@ constexpr std::int64_t kMostMlpWidth = 1'000'000;
 constexpr std::int64_t kMostMlpLayers = 1000;
 constexpr double kMostPooling = 100'000;
 
-class RecommenderProblems {
- public:
-  template <class N>
-  void range(const std::string& what, N value, N least, N most) {
-    if (value >= least && value <= most) return;
-    say(fmt::format("{} {} is outside {} to {}", what, value, least, most));
-  }
-  void say(std::string text) { all_.push_back(std::move(text)); }
+// One entry of each table, or none.
+template <class T>
+void check_count(const Recommender& r, const char* key, const std::vector<T>& list,
+                 const char* entries, ModelProblems& out) {
+  if (list.empty() || std::ssize(list) == r.num_tables) return;
+  out.say(fmt::format("{} has {} {} for {} tables", key, list.size(), entries, r.num_tables));
+}
 
-  // One number of each table: a list, or a number for all of them. Many tables that are wrong alike
-  // are said once, with the first.
-  template <class N>
-  void of_tables(const Recommender& r, const char* list_key, const std::vector<N>& list,
-                 const char* key, N all, N least, N most) {
-    if (list.empty()) {
-      range(key, all, least, most);
-      return;
-    }
-    if (static_cast<std::int64_t>(list.size()) != r.num_tables) {
-      say(fmt::format("{} has {} numbers for {} tables", list_key, list.size(), r.num_tables));
-    }
-    std::int64_t wrong = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i] >= least && list[i] <= most) continue;
-      if (wrong++ == 0) first = i;
-    }
-    if (wrong == 0) return;
-    say(fmt::format("{} of table {} is {}, outside {} to {}{}", list_key, first, list[first], least,
-                    most, wrong > 1 ? fmt::format(", as of {} more", wrong - 1) : ""));
-  }
+// One number of each table: a list, or a number for all of them. Many tables that are wrong alike are
+// said once, with the first.
+template <class N>
+void check_tables(const Recommender& r, const char* list_key, const std::vector<N>& list,
+                  const char* key, N all, std::type_identity_t<N> least,
+                  std::type_identity_t<N> most, ModelProblems& out) {
+  if (list.empty()) out.range(key, all, least, most);
+  check_count(r, list_key, list, "numbers", out);
+  const auto is_wrong = [&](N n) { return !(n >= least && n <= most); };
+  const auto wrong = std::ranges::count_if(list, is_wrong);
+  if (wrong == 0) return;
+  const auto first = std::ranges::find_if(list, is_wrong);
+  out.say(fmt::format("{} of table {} is {}, outside {} to {}{}", list_key, first - list.begin(),
+                      *first, least, most,
+                      wrong > 1 ? fmt::format(", as of {} more", wrong - 1) : ""));
+}
 
-  void mlp(const char* key, const std::vector<std::int64_t>& widths) {
-    if (widths.size() < 2) say(fmt::format("{} needs an input and at least one layer", key));
-    if (static_cast<std::int64_t>(widths.size()) > kMostMlpLayers) {
-      say(fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
-    }
-    for (const std::int64_t w : widths) {
-      if (w >= 1 && w <= kMostMlpWidth) continue;
-      range(fmt::format("a width of {},", key), w, std::int64_t{1}, kMostMlpWidth);
-      break;
-    }
-  }
-  std::vector<std::string> take() { return std::move(all_); }
+void check_mlp(const char* key, const std::vector<std::int64_t>& widths, ModelProblems& out) {
+  out.require(widths.size() >= 2, fmt::format("{} needs an input and at least one layer", key));
+  out.require(
+      std::ssize(widths) <= kMostMlpLayers,
+      fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
+  const std::string width = fmt::format("a width of {},", key);
+  (void)std::ranges::all_of(
+      widths, [&](std::int64_t w) { return out.range(width, w, 1, kMostMlpWidth); });
+}
 
- private:
-  std::vector<std::string> all_;
-};
-
-void interaction_problems(const Recommender& r, RecommenderProblems& out) {
+void interaction_problems(const Recommender& r, ModelProblems& out) {
   const std::int64_t expected = interaction_width(r);
   if (!r.top_mlp.empty() && expected > 0 && r.top_mlp.front() != expected) {
     out.say(fmt::format("top_mlp begins with {}, but the {} interaction gives {}",
@@ -180,44 +169,36 @@ void interaction_problems(const Recommender& r, RecommenderProblems& out) {
                           : "interaction: transformer needs the field transformer");
   }
   if (r.cross) {
-    out.range<std::int64_t>("cross.layers", r.cross->layers, 1, kMostMlpLayers);
-    out.range<std::int64_t>("cross.rank", r.cross->rank, 0, kMostMlpWidth);
+    out.range("cross.layers", r.cross->layers, 1, kMostMlpLayers);
+    out.range("cross.rank", r.cross->rank, 0, kMostMlpWidth);
   }
   if (const auto& t = r.transformer) {
-    out.range<std::int64_t>("transformer.layers", t->layers, 1, kMostMlpLayers);
-    out.range<std::int64_t>("transformer.heads", t->heads, 1, kMostWidth);
-    out.range<std::int64_t>("transformer.attention_dim", t->attention_dim, 1, kMostMlpWidth);
-    out.range<std::int64_t>("transformer.ffn", t->ffn, 1, kMostMlpWidth);
-    out.range<std::int64_t>("transformer.seq_len", t->seq_len, 1, kMostMlpWidth);
+    out.range("transformer.layers", t->layers, 1, kMostMlpLayers);
+    out.range("transformer.heads", t->heads, 1, kMostWidth);
+    out.range("transformer.attention_dim", t->attention_dim, 1, kMostMlpWidth);
+    out.range("transformer.ffn", t->ffn, 1, kMostMlpWidth);
+    out.range("transformer.seq_len", t->seq_len, 1, kMostMlpWidth);
     if (t->heads >= 1 && t->attention_dim % t->heads != 0) {
       out.say(fmt::format("transformer.heads {} does not divide attention_dim {}", t->heads,
                           t->attention_dim));
     }
   }
   if (r.moe) {
-    out.range<std::int64_t>("moe.num_experts", r.moe->num_experts, 1, kMostWidth);
-    out.range<std::int64_t>("moe.top_k", r.moe->top_k, 1,
+    out.range("moe.num_experts", r.moe->num_experts, 1, kMostWidth);
+    out.range("moe.top_k", r.moe->top_k, 1,
                             std::max<std::int64_t>(1, r.moe->num_experts));
   }
 }
 
-void sharding_problems(const Recommender& r, RecommenderProblems& out) {
-  out.range<std::int64_t>("column_shards", r.column_shards, 0, kMostWidth);
-  if (!r.table_shardings.empty() &&
-      static_cast<std::int64_t>(r.table_shardings.size()) != r.num_tables) {
-    out.say(fmt::format("table_shardings has {} words for {} tables", r.table_shardings.size(),
-                        r.num_tables));
-  }
+void sharding_problems(const Recommender& r, ModelProblems& out) {
+  out.range("column_shards", r.column_shards, 0, kMostWidth);
+  check_count(r, "table_shardings", r.table_shardings, "words", out);
   constexpr std::int64_t kMostPieces = 1'000'000;
   if (r.column_shards > 1 && r.num_tables > kMostPieces / r.column_shards) {
     out.say(fmt::format("{} tables in {} pieces each are more than {} pieces", r.num_tables,
                         r.column_shards, kMostPieces));
   }
-  if (!r.table_memories.empty() &&
-      static_cast<std::int64_t>(r.table_memories.size()) != r.num_tables) {
-    out.say(fmt::format("table_memories has {} words for {} tables", r.table_memories.size(),
-                        r.num_tables));
-  }
+  check_count(r, "table_memories", r.table_memories, "words", out);
   if (r.column_shards < 2) return;
   const auto undivided = [&](std::int64_t width) { return width % r.column_shards != 0; };
   if (r.embedding_dims.empty() ? undivided(r.embedding_dim)
@@ -230,7 +211,7 @@ void sharding_problems(const Recommender& r, RecommenderProblems& out) {
   }
 }
 
-void memory_problems(const Recommender& r, RecommenderProblems& out) {
+void memory_problems(const Recommender& r, ModelProblems& out) {
   out.range("cache_share", r.cache_share, 0.0, 1.0);
   if (!r.reuse) return;
   const auto adds_up = [&](const char* key, const std::vector<double>& shares) {
@@ -272,7 +253,7 @@ std::int64_t nearest_divisor(std::int64_t whole, std::int64_t value, std::int64_
 }
 
 // Vectors side by side: each tower has as many elements, and leaves one in `compression` of them.
-void tower_width_problems(const Recommender& r, RecommenderProblems& out) {
+void tower_width_problems(const Recommender& r, ModelProblems& out) {
   const TowerModules& m = *r.tower_modules;
   if (r.interaction != Interaction::concatenation && r.interaction != Interaction::cross) return;
   const std::int64_t width = width_of_tables(r);
@@ -289,11 +270,11 @@ void tower_width_problems(const Recommender& r, RecommenderProblems& out) {
                   nearest_divisor(width / towers, m.compression, kMostWidth)));
 }
 
-void vector_problems(const Recommender& r, RecommenderProblems& out) {
+void vector_problems(const Recommender& r, ModelProblems& out) {
   if (const auto& m = r.tower_modules) {
-    out.range<std::int64_t>("tower_modules.towers", m->towers, 1, kMostTables);
-    out.range<std::int64_t>("tower_modules.compression", m->compression, 1, kMostWidth);
-    out.range<std::int64_t>("tower_modules.cross_layers", m->cross_layers, 0, kMostMlpLayers);
+    out.range("tower_modules.towers", m->towers, 1, kMostTables);
+    out.range("tower_modules.compression", m->compression, 1, kMostWidth);
+    out.range("tower_modules.cross_layers", m->cross_layers, 0, kMostMlpLayers);
     if (m->towers > r.num_tables) {
       out.say(
           fmt::format("tower_modules.towers {} are more than {} tables", m->towers, r.num_tables));
@@ -310,15 +291,9 @@ void vector_problems(const Recommender& r, RecommenderProblems& out) {
   if (const auto& c = r.lossy) {
     constexpr double kMostRatio = 1e6;
     if (c->ratios.empty()) out.range("lossy.ratio", c->ratio, 1.0, kMostRatio);
-    for (const double ratio : c->ratios) {
-      if (ratio >= 1 && ratio <= kMostRatio) continue;
-      out.range("lossy.ratios", ratio, 1.0, kMostRatio);
-      break;
-    }
-    if (!c->ratios.empty() && static_cast<std::int64_t>(c->ratios.size()) != r.num_tables) {
-      out.say(
-          fmt::format("lossy.ratios has {} numbers for {} tables", c->ratios.size(), r.num_tables));
-    }
+    (void)std::ranges::all_of(
+        c->ratios, [&](double q) { return out.range("lossy.ratios", q, 1, kMostRatio); });
+    check_count(r, "lossy.ratios", c->ratios, "numbers", out);
     if (!(c->compress.value() > 0)) out.say("lossy.compress is not greater than 0");
     if (!(c->decompress.value() > 0)) out.say("lossy.decompress is not greater than 0");
   }
@@ -327,19 +302,19 @@ void vector_problems(const Recommender& r, RecommenderProblems& out) {
 }  // namespace
 
 std::vector<std::string> recommender_problems(const Recommender& r) {
-  RecommenderProblems out;
-  out.range<std::int64_t>("num_tables", r.num_tables, 1, kMostTables);
-  out.of_tables<std::int64_t>(r, "row_counts", r.row_counts, "rows_per_table", r.rows_per_table, 1,
-                              kMostRows);
-  out.of_tables<std::int64_t>(r, "embedding_dims", r.embedding_dims, "embedding_dim",
-                              r.embedding_dim, 1, kMostWidth);
+  ModelProblems out;
+  out.range("num_tables", r.num_tables, 1, kMostTables);
+  check_tables(r, "row_counts", r.row_counts, "rows_per_table", r.rows_per_table, 1, kMostRows,
+               out);
+  check_tables(r, "embedding_dims", r.embedding_dims, "embedding_dim", r.embedding_dim, 1,
+               kMostWidth, out);
   constexpr double kLeastPooling = 1e-6;
-  out.of_tables<double>(r, "pooling_list", r.pooling_list, "pooling", r.pooling, kLeastPooling,
-                        kMostPooling);
-  out.mlp("bottom_mlp", r.bottom_mlp);
-  out.mlp("top_mlp", r.top_mlp);
-  out.range<std::int64_t>("tasks", r.tasks, 1, kMostMlpLayers);
-  out.range<std::int64_t>("global_batch", r.global_batch, 0, 1'000'000'000);
+  check_tables(r, "pooling_list", r.pooling_list, "pooling", r.pooling, kLeastPooling,
+               kMostPooling, out);
+  check_mlp("bottom_mlp", r.bottom_mlp, out);
+  check_mlp("top_mlp", r.top_mlp, out);
+  out.range("tasks", r.tasks, 1, kMostMlpLayers);
+  out.range("global_batch", r.global_batch, 0, 1'000'000'000);
   interaction_problems(r, out);
   sharding_problems(r, out);
   memory_problems(r, out);
@@ -347,7 +322,7 @@ std::vector<std::string> recommender_problems(const Recommender& r) {
   if (element_size(r.embedding_dtype) <= Bytes(0)) {
     out.say(fmt::format("embedding_dtype {} has no size", to_text(r.embedding_dtype)));
   }
-  return out.take();
+  return std::move(out.all);
 }
 
 std::vector<EmbeddingTable> tables_of(const Recommender& r) {

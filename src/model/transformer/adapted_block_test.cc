@@ -99,7 +99,7 @@ TEST(AdaptedBlock, AbsurdRanksAreRefused) {
   for (const std::int64_t rank : {std::int64_t{0}, std::int64_t{-4}, std::int64_t{2'000'000}}) {
     const auto refused = with_adapters(plain, {rank});
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().text(), HasSubstr("adapters.rank is " + std::to_string(rank)));
+    EXPECT_THAT(refused.error().text(), HasSubstr("adapters.rank " + std::to_string(rank)));
   }
 }
 

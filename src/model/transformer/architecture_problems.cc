@@ -1,7 +1,10 @@
 // What makes an architecture impossible or absurd.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
+#include "model/model_problems.h"
 #include "model/transformer/architecture.h"
 
 namespace orrery {
@@ -16,33 +19,15 @@ constexpr std::int64_t kMaxHeads = 100'000;
 constexpr std::int64_t kMaxExperts = 100'000;
 constexpr std::int64_t kMaxTokens = 1'000'000'000;
 
-class Problems {
- public:
-  void range(const char* field, std::int64_t value, std::int64_t least, std::int64_t most) {
-    if (value < least || value > most) {
-      add(std::string(field) + " is " + std::to_string(value) + ", must be " +
-          std::to_string(least) + " to " + std::to_string(most));
-    }
-  }
-  void require(bool right, std::string message) {
-    if (!right) add(std::move(message));
-  }
-  std::vector<std::string> take() { return std::move(all_); }
-
- private:
-  void add(std::string message) { all_.push_back(std::move(message)); }
-  std::vector<std::string> all_;
-};
-
-void check_attention(const Architecture& a, Problems& p) {
+void check_attention(const Architecture& a, ModelProblems& p) {
   p.range("num_heads", a.num_heads, 1, kMaxHeads);
   p.range("num_kv_heads", a.num_kv_heads, 1, kMaxHeads);
   p.range("head_dim", a.head_dim, 1, kMaxWidth);
   p.range("sliding_window", a.sliding_window, 0, kMaxTokens);
   p.range("global_attention_every", a.global_attention_every, 0, kMaxLayers);
   if (a.num_heads > 0 && a.num_kv_heads > 0) {
-    const std::string counts = "num_kv_heads " + std::to_string(a.num_kv_heads) +
-                               " and num_heads " + std::to_string(a.num_heads);
+    const std::string counts =
+        fmt::format("num_kv_heads {} and num_heads {}", a.num_kv_heads, a.num_heads);
     p.require(a.num_heads % a.num_kv_heads == 0,
               counts + ": key-value heads must divide query heads");
     p.require(a.attention != AttentionKind::mha || a.num_kv_heads == a.num_heads,
@@ -64,7 +49,7 @@ void check_attention(const Architecture& a, Problems& p) {
   }
 }
 
-void check_state_space(const StateSpace& s, Problems& p) {
+void check_state_space(const StateSpace& s, ModelProblems& p) {
   p.range("state_space.inner", s.inner, 1, kMaxWidth);
   p.range("state_space.state", s.state, 1, kMaxWidth);
   p.range("state_space.heads", s.heads, 0, kMaxHeads);
@@ -73,12 +58,11 @@ void check_state_space(const StateSpace& s, Problems& p) {
   p.range("state_space.convolution", s.convolution, 1, kMaxWidth);
   p.range("state_space.chunk", s.chunk, 1, kMaxTokens);
   p.require(s.heads <= 0 || s.groups <= 0 || (s.inner % s.heads == 0 && s.heads % s.groups == 0),
-            "state_space.heads is " + std::to_string(s.heads) + ": must divide inner " +
-                std::to_string(s.inner) + " and be a multiple of groups " +
-                std::to_string(s.groups));
+            fmt::format("state_space.heads {} must divide inner {} and be a multiple of groups {}",
+                        s.heads, s.inner, s.groups));
 }
 
-void check_gated_delta(const GatedDelta& g, Problems& p) {
+void check_gated_delta(const GatedDelta& g, ModelProblems& p) {
   p.range("gated_delta.key_heads", g.key_heads, 1, kMaxHeads);
   p.range("gated_delta.key_dim", g.key_dim, 1, kMaxWidth);
   p.range("gated_delta.value_heads", g.value_heads, 1, kMaxHeads);
@@ -86,19 +70,19 @@ void check_gated_delta(const GatedDelta& g, Problems& p) {
   p.range("gated_delta.convolution", g.convolution, 1, kMaxWidth);
   p.range("gated_delta.chunk", g.chunk, 1, kMaxTokens);
   p.require(g.key_heads <= 0 || g.value_heads % g.key_heads == 0,
-            "gated_delta.value_heads is " + std::to_string(g.value_heads) +
-                ", must be a multiple of key_heads " + std::to_string(g.key_heads));
+            fmt::format("gated_delta.value_heads {} must be a multiple of key_heads {}",
+                        g.value_heads, g.key_heads));
 }
 
 // The halves of the layers, and what they need.
-void check_layers(const Architecture& a, Problems& p) {
+void check_layers(const Architecture& a, ModelProblems& p) {
   const bool pattern = !a.mixers.empty() || !a.feed_forwards.empty();
   p.require(!pattern || a.kind != ModelKind::encoder_decoder,
             "mixers and feed_forwards in an encoder-decoder are not modelled");
   p.require(!pattern || !a.parallel_block,
             "parallel_block with mixers or feed_forwards is not modelled");
   p.require(a.mixers.size() <= kMaxLayers && a.feed_forwards.size() <= kMaxLayers,
-            "mixers and feed_forwards are at most " + std::to_string(kMaxLayers));
+            fmt::format("mixers and feed_forwards are at most {}", kMaxLayers));
   p.require(has_mixer(a, Mixer::state_space) == a.state_space.has_value(),
             "state_space and a state-space among the mixers go together: give both or neither");
   p.require(has_mixer(a, Mixer::gated_delta) == a.gated_delta.has_value(),
@@ -124,7 +108,7 @@ void check_layers(const Architecture& a, Problems& p) {
   if (a.gated_delta) check_gated_delta(*a.gated_delta, p);
 }
 
-void check_experts(const Architecture& a, Problems& p) {
+void check_experts(const Architecture& a, ModelProblems& p) {
   const MixtureOfExperts& moe = *a.moe;
   p.range("moe.num_experts", moe.num_experts, 1, kMaxExperts);
   p.range("moe.expert_ffn", moe.expert_ffn, 1, kMaxWidth);
@@ -134,9 +118,7 @@ void check_experts(const Architecture& a, Problems& p) {
   p.range("moe.layer_interval", moe.layer_interval, 1, kMaxLayers);
   p.range("moe.num_groups", moe.num_groups, 0, kMaxExperts);
   p.range("moe.top_groups", moe.top_groups, 0, kMaxExperts);
-  p.require(moe.top_k >= 1 && moe.top_k <= moe.num_experts,
-            "moe.top_k is " + std::to_string(moe.top_k) + ", must be 1 to num_experts " +
-                std::to_string(moe.num_experts));
+  p.range("moe.top_k", moe.top_k, 1, std::max<std::int64_t>(1, moe.num_experts));
   p.require((moe.num_shared_experts > 0) == (moe.shared_ffn > 0),
             "moe.num_shared_experts and moe.shared_ffn go together: shared_ffn is the width of "
             "all shared experts");
@@ -144,7 +126,7 @@ void check_experts(const Architecture& a, Problems& p) {
             "moe with parallel_block: experts beside attention are not modelled");
 }
 
-void check_memory(const ProductKeyMemory& memory, Problems& p) {
+void check_memory(const ProductKeyMemory& memory, ModelProblems& p) {
   constexpr std::int64_t kMaxKeys = 1 << 20;
   p.range("memory.keys", memory.keys, 1, kMaxKeys);
   p.range("memory.heads", memory.heads, 1, kMaxWidth);
@@ -154,7 +136,7 @@ void check_memory(const ProductKeyMemory& memory, Problems& p) {
   p.range("memory.top_k", memory.top_k, 1, std::max<std::int64_t>(1, memory.keys));
 }
 
-void check_kind(const Architecture& a, Problems& p) {
+void check_kind(const Architecture& a, ModelProblems& p) {
   const bool vision = a.kind == ModelKind::vision_encoder;
   const bool two_sides = a.kind == ModelKind::encoder_decoder;
   p.range("vocab", a.vocab, vision ? 0 : 1, kMaxTokens);
@@ -175,7 +157,7 @@ void check_kind(const Architecture& a, Problems& p) {
 }  // namespace
 
 std::vector<std::string> architecture_problems(const Architecture& a) {
-  Problems p;
+  ModelProblems p;
   p.range("num_layers", a.num_layers, 1, kMaxLayers);
   p.range("hidden", a.hidden, 1, kMaxWidth);
   p.range("ffn_hidden", a.ffn_hidden, has_feed_forward(a, FeedForwardPart::dense) ? 1 : 0,
@@ -230,7 +212,7 @@ std::vector<std::string> architecture_problems(const Architecture& a) {
   p.require(!a.parallel_block ||
                 (a.norm != NormKind::rmsnorm_sandwich && a.norm != NormKind::rmsnorm_post),
             "parallel_block with norm rmsnorm-sandwich or rmsnorm-post is not modelled");
-  return p.take();
+  return std::move(p.all);
 }
 
 }  // namespace orrery

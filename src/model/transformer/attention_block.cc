@@ -55,7 +55,7 @@ void BlockWriter::project_heads() {
         .elementwise = ElementwiseKind::rotary;
   }
   // Queries and keys as the core reads them.
-  operators_.back().saved.push_back({whole_rows(), query_key, ElementKind::activation});
+  last().saved.push_back({whole_rows(), query_key, ElementKind::activation});
 }
 
 // Down to the ranks on each rank's own piece of the sequence with a replicated matrix, then up to
@@ -125,27 +125,19 @@ void BlockWriter::cross_attention() {
 
 void BlockWriter::attention_core(std::string_view name, double query_key, double value,
                                  bool cross) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::attention;
-  op.op_class = OperatorClass::attention_core;
-  op.in_attention_core = true;
-  op.m = whole_rows();
-  op.n = whole_rows();
-  if (cross) op.n.symbol = Symbol::source_tokens;
-  const bool decoder = a_.kind == ModelKind::decoder || a_.kind == ModelKind::encoder_decoder;
-  op.attention.heads = static_cast<double>(a_.num_heads);
-  op.attention.kv_heads = static_cast<double>(a_.latent_attention ? a_.num_heads : a_.num_kv_heads);
-  op.attention.query_key_dim = query_key;
-  op.attention.value_dim = value;
+  Dimension keys = whole_rows();
+  if (cross) keys.symbol = Symbol::source_tokens;
+  AttentionCore& core =
+      attention({name, whole_rows(), keys, static_cast<double>(a_.num_heads), query_key}).attention;
+  core.kv_heads = static_cast<double>(a_.latent_attention ? a_.num_heads : a_.num_kv_heads);
+  core.value_dim = value;
   if (kind_.mixer == Mixer::local_attention && !cross) {
-    op.attention.window = static_cast<double>(a_.sliding_window);
-    op.attention.chunked = a_.chunked_attention;
+    core.window = static_cast<double>(a_.sliding_window);
+    core.chunked = a_.chunked_attention;
   }
-  op.attention.causal = decoder && !kind_.encoder && !cross;
-  op.attention.cross = cross;
-  op.saved = {{whole_rows(), fixed(op.attention.heads, LogicalAxis::heads), ElementKind::fp32}};
-  append(std::move(op));
+  const bool decoder = a_.kind == ModelKind::decoder || a_.kind == ModelKind::encoder_decoder;
+  core.causal = decoder && !kind_.encoder && !cross;
+  core.cross = cross;
 }
 
 }  // namespace orrery

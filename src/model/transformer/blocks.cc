@@ -26,57 +26,33 @@ double BlockWriter::norm_parameters() const {
   return static_cast<double>(a_.hidden) * (a_.norm == NormKind::layernorm ? 2 : 1);
 }
 
-Operator& BlockWriter::append(Operator op) {
-  op.auxiliary = kind_.auxiliary;
-  operators_.push_back(std::move(op));
-  return operators_.back();
+std::vector<Operator> BlockWriter::take() {
+  std::vector<Operator> out = LayerWriter::take();
+  for (Operator& op : out) op.auxiliary = kind_.auxiliary;
+  return out;
 }
 
 Operator& BlockWriter::gemm(std::string_view name, OperatorClass op_class, Boundary boundary,
                             Dimension n, Dimension k, double parameters, Input input) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::gemm;
-  op.op_class = op_class;
-  op.boundary = boundary;
   // Without a boundary the product is not divided by columns or rows: it works on its own piece of
   // the sequence, unless it shares the gathered input (or the reduction) of another product.
   const bool divided = n.axis != LogicalAxis::none || k.axis != LogicalAxis::none;
-  op.m = divided ? whole_rows() : stream_rows();
-  op.n = n;
-  op.k = k;
+  Operator& op = product({.name = name,
+                          .op_class = op_class,
+                          .boundary = boundary,
+                          .rows = divided ? whole_rows() : stream_rows(),
+                          .n = n,
+                          .k = k,
+                          .shares_input = input == Input::shared});
   op.parameters = parameters;
-  op.parameter_axis = n.axis != LogicalAxis::none ? n.axis : k.axis;
-  if (input == Input::kept) {
-    // The input of a column product is gathered again in the backward pass: only the own piece of
-    // the sequence is kept (arXiv 2205.05198 s.4.2.2).
-    op.saved = {
-        {k.axis == LogicalAxis::none ? stream_rows() : whole_rows(), k, ElementKind::gemm_operand}};
-    op.keeps_input = true;
-  }
-  return append(std::move(op));
+  return op;
 }
 
 Operator& BlockWriter::grouped_gemm(std::string_view name, Dimension n, Dimension k,
                                     double parameters) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::grouped_gemm;
-  op.op_class = OperatorClass::experts;
-  op.m = routed_rows();
-  op.n = n;
-  op.k = k;
-  op.groups = fixed(static_cast<double>(a_.moe->num_experts), LogicalAxis::experts);
-  op.parameters = parameters * static_cast<double>(a_.moe->num_experts);
-  op.parameter_axis = LogicalAxis::experts;
-  op.saved = {{routed_rows(), k, ElementKind::gemm_operand}};
-  op.keeps_input = true;
-  return append(std::move(op));
-}
-
-Operator& BlockWriter::elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
-                                   Dimension width, double forward_passes, double backward_passes) {
-  return append(elementwise_operator(name, op_class, rows, width, forward_passes, backward_passes));
+  return grouped_product(name, routed_rows(), n, k,
+                         fixed(static_cast<double>(a_.moe->num_experts), LogicalAxis::experts),
+                         parameters);
 }
 
 // Forward reads x and writes y; backward reads x and dy and writes dx.
@@ -119,7 +95,7 @@ void BlockWriter::layer() {
   if (kind_.final_norm) {
     norm("encoder.final_norm", stream_rows());
     // The encoder's output, read by the cross-attention of all decoder layers.
-    operators_.back().saved.push_back(
+    last().saved.push_back(
         {stream_rows(), fixed(static_cast<double>(a_.hidden)), ElementKind::gemm_operand});
   }
 }

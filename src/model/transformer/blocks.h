@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/operator.h"
-#include "model/operator_parts.h"
+#include "model/layer_writer.h"
 #include "model/transformer/architecture.h"
 
 namespace orrery {
@@ -32,7 +31,7 @@ struct LayerKind {
   bool operator==(const LayerKind&) const = default;
 };
 
-class BlockWriter {
+class BlockWriter : LayerWriter {
  public:
   BlockWriter(const Architecture& a, LayerKind kind) : a_(a), kind_(kind) {}
 
@@ -44,7 +43,7 @@ class BlockWriter {
   void head();
   void multi_token_prediction();
 
-  std::vector<Operator> take() { return std::move(operators_); }
+  std::vector<Operator> take();
 
  private:
   void mix();
@@ -74,8 +73,6 @@ class BlockWriter {
   // Depthwise along the sequence; its output is computed again in the backward.
   void convolution(std::string_view name, double channels, double parameters);
   Operator& grouped_gemm(std::string_view name, Dimension n, Dimension k, double parameters);
-  Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
-                        Dimension width, double forward_passes, double backward_passes);
   void norm(std::string_view name, Dimension rows);  // of the hidden state
   void norm(std::string_view name, Dimension rows, Dimension width, double parameters);
   // Of the product before it, which is as wide as `up`: with its gate twice the width of `inner`.
@@ -86,7 +83,6 @@ class BlockWriter {
     return a_.norm == NormKind::rmsnorm_post || a_.norm == NormKind::rmsnorm_sandwich;
   }
   void residual(std::string_view name, double inputs);
-  Operator& append(Operator op);
 
   // Rows of the residual stream: cut along the sequence between products, whole inside them.
   [[nodiscard]] Dimension stream_rows() const;
@@ -103,7 +99,6 @@ class BlockWriter {
 
   const Architecture& a_;
   LayerKind kind_;
-  std::vector<Operator> operators_;
 };
 
 }  // namespace orrery

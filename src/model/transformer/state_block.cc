@@ -23,16 +23,11 @@ namespace orrery {
 
 Operator& BlockWriter::chunk_product(std::string_view name, double each, double chunk, double m,
                                      double n, double k, int backward_products) {
-  Operator op;
-  op.name = name;
-  op.kind = OperatorKind::batched_gemm;
-  op.op_class = OperatorClass::attention_core;
-  op.m = fixed(m);
-  op.n = fixed(n);
-  op.k = fixed(k);
-  op.groups = {each / chunk, whole_rows().symbol, LogicalAxis::heads};
+  Operator& op =
+      batched_product(name, OperatorClass::attention_core,
+                      {each / chunk, whole_rows().symbol, LogicalAxis::heads}, m, n, k);
   op.backward_products = backward_products;
-  return append(std::move(op));
+  return op;
 }
 
 void BlockWriter::convolution(std::string_view name, double channels, double parameters) {

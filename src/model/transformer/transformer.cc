@@ -1,8 +1,8 @@
 #include "model/transformer/transformer.h"
 
 #include <algorithm>
-#include <filesystem>
 
+#include "model/model_problems.h"
 #include "model/transformer/adapted_block.h"
 #include "model/transformer/blocks.h"
 #include "model/transformer/division_rules.h"
@@ -88,13 +88,7 @@ void add_layer(Model& model, const Architecture& a, std::vector<LayerKind>& kind
 
 Result<Model> build_model(const Architecture& architecture) {
   const Architecture a = completed(architecture);
-  const std::vector<std::string> problems = architecture_problems(a);
-  if (!problems.empty()) {
-    std::string message = "model '" + a.name + "' cannot be built: ";
-    for (std::size_t i = 0; i < problems.size(); ++i) message += (i ? "; " : "") + problems[i];
-    return bad_input(std::move(message));
-  }
-
+  ORRERY_RETURN_IF_ERROR(without_problems(a.name, architecture_problems(a)));
   Model model;
   model.family = &transformers();
   model.name = a.name;
@@ -181,11 +175,7 @@ Result<Model> read_transformer(const Document& document) {
   const Value* type = document.root.find("model_type");
   const bool only_type = type != nullptr && architecture.name == type->scalar_text();
   if (architecture.name.empty() || architecture.name == "unnamed" || only_type) {
-    // Most config.json carry no name; their folder does.
-    const std::filesystem::path path(document.name);
-    const std::string folder = path.parent_path().filename().string();
-    architecture.name =
-        path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
+    architecture.name = name_of_file(document.name);
   }
   return at(document.name, build_model(architecture));
 }
