@@ -88,6 +88,7 @@ std::vector<Shown> columns_of(const std::string& kind) {
         {"tokens", {"tokens", "exponent"}},
         title}},
       {"critical-batches", {title}},
+      {"diffusers", {{"like", {"like"}}, title}},
       {"hugging-face", {{"like", {"like"}}, title}},
       {"restarts", {title}},
       {"launch", {{"framework", {"title"}}, {"releases", {"releases"}}}},

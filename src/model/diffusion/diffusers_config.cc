@@ -1,13 +1,12 @@
 #include "model/diffusion/diffusers_config.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <initializer_list>
 #include <iterator>
 #include <set>
 #include <string_view>
 
-#include "model/transformer/config_keys.h"
+#include "model/model_problems.h"
+#include "model/transformer/config_rules.h"
 #include "outcome/nearest_name.h"
 
 namespace orrery {
@@ -49,22 +48,6 @@ class ConfigReader {
     keys.refuse(at(keys.place(key), list.error()));
     return {};
   }
-  // Refuses a key that is stated and neither null, false nor zero: parts that are not modelled.
-  void without(std::initializer_list<std::string_view> unknown) {
-    for (const std::string_view key : unknown) {
-      const Value* value = keys.find(key);
-      const bool empty =
-          value == nullptr || value->kind() == Value::Kind::null ||
-          (value->is_scalar() && (value->scalar_text() == "false" || value->scalar_text() == "0" ||
-                                  value->scalar_text() == "default")) ||
-          (!value->is_scalar() && value->items().empty());
-      if (!empty) {
-        keys.refuse({ErrorCode::unsupported, std::string(key) + " is not modelled", keys.place(key),
-                     "remove the key to predict the model without it"});
-      }
-    }
-  }
-
   ConfigKeys keys;
 
  private:
@@ -119,8 +102,11 @@ void read_unet(ConfigReader& r, ImageModel& m, bool temporal) {
                    "heads of neither one number nor one width are not modelled", r.keys.place(key),
                    ""});
   }
-  r.without({"class_embed_type", "dual_cross_attention", "only_cross_attention", "num_class_embeds",
-             "reverse_transformer_layers_per_block", "attention_type"});
+  for (const char* part : {"class_embed_type", "dual_cross_attention", "only_cross_attention",
+                           "num_class_embeds", "reverse_transformer_layers_per_block",
+                           "attention_type"}) {
+    r.keys.refuse_part(part);
+  }
   m.in_channels = r.number("in_channels", 4);
   m.out_channels = r.number("out_channels", 4);
   m.text = {temporal ? 1 : kPromptTokens, r.number("cross_attention_dim", 1280), 0};
@@ -130,136 +116,6 @@ void read_unet(ConfigReader& r, ImageModel& m, bool temporal) {
   m.image = square(size, temporal ? r.number("num_frames", 25) : 1);
   if (temporal) m.image = {576, 1024, m.image.frames};
   m.unet = u;
-}
-
-// Keys that all image transformers have.
-ImageTransformer transformer_of(ConfigReader& r) {
-  ImageTransformer t;
-  t.heads = r.number("num_attention_heads");
-  t.hidden = t.heads * r.number("attention_head_dim");
-  t.patch = r.number("patch_size", 2);
-  const auto norm = r.keys.text("qk_norm");
-  if (norm && *norm != "rms_norm" && *norm != "layer_norm") {
-    r.keys.refuse({ErrorCode::unsupported, "qk_norm '" + *norm + "' is not modelled",
-                   r.keys.place("qk_norm"), "known: rms_norm, layer_norm"});
-  }
-  t.head_norm = !norm ? HeadNorm::none : *norm == "rms_norm" ? HeadNorm::rms : HeadNorm::layer;
-  return t;
-}
-
-void read_flux(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t = transformer_of(r);
-  t.double_layers = r.number("num_layers");
-  t.single_layers = r.number("num_single_layers");
-  t.guidance_embedding = r.flag("guidance_embeds", false);
-  t.head_norm = HeadNorm::rms;
-  t.rotary = true;
-  // Channels are counted after four positions have become a token.
-  t.patch = 2;
-  m.in_channels = r.number("in_channels", 64) / 4;
-  m.text = {512, r.number("joint_attention_dim"), r.number("pooled_projection_dim")};
-  m.image = square(1024);
-  m.assumed.emplace_back("a prompt of 512 tokens and an image of 1024x1024, as the model's page");
-  m.transformer = t;
-}
-
-void read_sd3(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t = transformer_of(r);
-  t.double_layers = r.number("num_layers");
-  t.last_text_ends = true;
-  r.without({"dual_attention_layers"});
-  m.in_channels = r.number("in_channels", 16);
-  m.text = {333, r.number("joint_attention_dim"), r.number("pooled_projection_dim")};
-  m.image = square(r.number("sample_size", 128) * kPixelsOfALatent);
-  m.assumed.emplace_back("a prompt of 77 tokens of CLIP and 256 of T5, as the pipeline encodes it");
-  m.transformer = t;
-}
-
-void read_dit(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t = transformer_of(r);
-  t.layers = r.number("num_layers");
-  t.classes = r.number("num_embeds_ada_norm") + 1;  // one stands for no label
-  m.in_channels = r.number("in_channels", 4);
-  m.out_channels = r.number("out_channels", 2 * m.in_channels);
-  m.image = square(r.number("sample_size", 32) * kPixelsOfALatent);
-  m.assumed.emplace_back(
-      "time step and label are embedded once; diffusers stores a copy of their weights in each "
-      "layer");
-  m.transformer = t;
-}
-
-void read_cogvideox(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t = transformer_of(r);
-  t.joint_layers = r.number("num_layers");
-  t.condition = r.number("time_embed_dim", 512);
-  t.head_norm = HeadNorm::layer;
-  t.affine_norms = true;
-  t.rotary = r.flag("use_rotary_positional_embeddings", false);
-  t.patch_frames = r.number("patch_size_t", 1);
-  m.in_channels = r.number("in_channels", 16);
-  m.out_channels = r.number("out_channels", 16);
-  m.frame_scale = r.number("temporal_compression_ratio", 4);
-  m.text = {r.number("max_text_seq_length", 226), r.number("text_embed_dim", 4096), 0};
-  m.image = {r.number("sample_height", 60) * kPixelsOfALatent,
-             r.number("sample_width", 90) * kPixelsOfALatent, r.number("sample_frames", 49)};
-  m.transformer = t;
-}
-
-void read_hunyuan_video(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t = transformer_of(r);
-  t.double_layers = r.number("num_layers");
-  t.single_layers = r.number("num_single_layers");
-  t.refiner_layers = r.number("num_refiner_layers", 2);
-  t.patch_frames = r.number("patch_size_t", 1);
-  t.guidance_embedding = r.flag("guidance_embeds", true);
-  t.rotary = true;
-  m.in_channels = r.number("in_channels", 16);
-  m.out_channels = r.number("out_channels", 16);
-  m.frame_scale = 4;
-  m.text = {256, r.number("text_embed_dim", 4096), r.number("pooled_projection_dim", 768)};
-  m.image = {720, 1280, 129};
-  m.assumed.emplace_back("a prompt of 256 tokens and 129 frames of 1280x720, as the model's page");
-  m.transformer = t;
-}
-
-void read_wan(ConfigReader& r, ImageModel& m) {
-  ImageTransformer t;
-  t.heads = r.number("num_attention_heads");
-  t.hidden = t.heads * r.number("attention_head_dim");
-  t.feed_forward = r.number("ffn_dim");
-  t.layers = r.number("num_layers");
-  const std::vector<std::int64_t> patch = r.numbers("patch_size", 0, 0);
-  if (patch.size() == 3 && patch[1] == patch[2]) {
-    t.patch_frames = patch[0];
-    t.patch = patch[1];
-  } else if (!patch.empty()) {
-    r.keys.refuse({ErrorCode::unsupported, "patches that are not square are not modelled",
-                   r.keys.place("patch_size"), "write frames, height and width: [1, 2, 2]"});
-  }
-  const auto norm = r.keys.text("qk_norm");
-  if (norm && *norm != "rms_norm_across_heads") {
-    r.keys.refuse({ErrorCode::unsupported, "qk_norm '" + *norm + "' is not modelled",
-                   r.keys.place("qk_norm"), "known: rms_norm_across_heads"});
-  }
-  t.head_norm = norm ? HeadNorm::rms_across : HeadNorm::none;
-  t.rotary = t.cross_attention = t.shared_modulation = t.second_text_product = true;
-  r.without({"added_kv_proj_dim", "image_dim", "pos_embed_seq_len"});
-  if (!r.flag("cross_attn_norm", true)) {
-    r.keys.refuse({ErrorCode::unsupported, "attention to the text without a norm is not modelled",
-                   r.keys.place("cross_attn_norm"), "remove the key to predict it with one"});
-  }
-  m.in_channels = r.number("in_channels", 16);
-  m.out_channels = r.number("out_channels", 16);
-  if (m.out_channels == 48) {
-    r.keys.refuse({ErrorCode::unsupported,
-                   "latents of 48 channels, of which each is 16 pixels wide, are not modelled",
-                   r.keys.place("out_channels"), "known: 16 channels, 8 pixels wide"});
-  }
-  m.frame_scale = 4;
-  m.text = {512, r.number("text_dim", 4096), 0};
-  m.image = {720, 1280, 81};
-  m.assumed.emplace_back("a prompt of 512 tokens and 81 frames of 1280x720, as the model's page");
-  m.transformer = t;
 }
 
 void read_autoencoder(ConfigReader& r, ImageModel& m) {
@@ -277,41 +133,62 @@ void read_autoencoder(ConfigReader& r, ImageModel& m) {
   m.autoencoder = a;
 }
 
+// Networks of convolutions, whose keys list a number for each resolution. Classes of transformers are
+// entries of the catalog.
 struct KnownClass {
   std::string_view name;
   void (*read)(ConfigReader& reader, ImageModel& model);
 };
-constexpr KnownClass kClasses[] = {
+constexpr KnownClass kConvolutions[] = {
     {"UNet2DConditionModel", [](ConfigReader& r, ImageModel& m) { read_unet(r, m, false); }},
     {"UNetSpatioTemporalConditionModel",
      [](ConfigReader& r, ImageModel& m) { read_unet(r, m, true); }},
-    {"FluxTransformer2DModel", read_flux},
-    {"SD3Transformer2DModel", read_sd3},
-    {"DiTTransformer2DModel", read_dit},
-    {"CogVideoXTransformer3DModel", read_cogvideox},
-    {"HunyuanVideoTransformer3DModel", read_hunyuan_video},
-    {"WanTransformer3DModel", read_wan},
     {"AutoencoderKL", read_autoencoder},
 };
+constexpr std::string_view kKind = "diffusers";
+
+std::vector<std::string> items_of(const Value& entry, std::string_view key) {
+  std::vector<std::string> out;
+  const Value* list = entry.find(key);
+  if (list == nullptr) return out;
+  for (const Value& item : list->items()) out.push_back(item.scalar_text());
+  return out;
+}
+
+Failure unknown_class(const std::string& name, const std::string& where, const Catalog& catalog) {
+  std::vector<std::string> known;
+  for (const KnownClass& c : kConvolutions) known.emplace_back(c.name);
+  for (const std::string& entry : catalog.names(kKind)) {
+    for (std::string& one : items_of(catalog.find(kKind, entry)->root, "aliases")) {
+      known.push_back(std::move(one));
+    }
+  }
+  return unsupported("class '" + name + "' of diffusers is not known", where,
+                     name_hint(name, known));
+}
 
 }  // namespace
 
 Result<ImageModel> read_diffusers_config(const Document& document) {
+  const Catalog& catalog = Catalog::built_in();
   ConfigReader reader(document.root);
   const std::string name = reader.keys.text("_class_name").value_or("");
-  const auto* known = std::ranges::find(kClasses, name, &KnownClass::name);
-  if (known == std::end(kClasses)) {
-    std::vector<std::string> names;
-    for (const KnownClass& c : kClasses) names.emplace_back(c.name);
-    return unsupported("class '" + name + "' of diffusers is not known", document.name,
-                       name_hint(name, names));
-  }
+  const auto* known = std::ranges::find(kConvolutions, name, &KnownClass::name);
+  const auto entry = catalog.find(kKind, name);
   ImageModel out;
-  known->read(reader, out);
-  ORRERY_RETURN_IF_ERROR(at(document.name, reader.keys.outcome(name)));
-  const std::filesystem::path path(document.name);
-  const std::string folder = path.parent_path().filename().string();
-  out.name = path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
+  if (known != std::end(kConvolutions)) {
+    known->read(reader, out);
+    ORRERY_RETURN_IF_ERROR(at(document.name, reader.keys.outcome(name)));
+  } else if (entry) {
+    ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, kKind, name, false));
+    const Value fields = rules.fields(reader.keys);
+    ORRERY_RETURN_IF_ERROR(at(document.name, reader.keys.outcome(name)));
+    ORRERY_TRY(out, read<ImageModel>(Document{document.name, fields}));
+    out.assumed = items_of(entry->root, "assumed");
+  } else {
+    return unknown_class(name, document.name, catalog);
+  }
+  out.name = name_of_file(document.name);
   out.family = name;
   out.provenance = {.source = document.name, .verified = true, .unverified = {}, .notes = ""};
   return out;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "outcome/parsed_number.h"
+
 namespace orrery {
 
 namespace {
@@ -10,12 +12,17 @@ namespace {
 // Above every real figure, and small enough that a product of two stays exact.
 constexpr std::int64_t kMostInteger = 1'000'000'000;
 
-// The member at "a" or "a.b", or nullptr.
+// The member at "a" or "a.b", the item at "a.0", or nullptr.
 const Value* member(const Value& map, std::string_view key) {
   const std::size_t dot = key.find('.');
   const Value* v = map.find(key.substr(0, dot));
   if (v == nullptr || dot == std::string_view::npos) return v;
-  return v->kind() == Value::Kind::map ? v->find(key.substr(dot + 1)) : nullptr;
+  const std::string_view below = key.substr(dot + 1);
+  if (v->kind() == Value::Kind::map) return v->find(below);
+  const auto place = parsed_number<std::size_t>(below);
+  return v->kind() == Value::Kind::list && place && *place < v->items().size()
+             ? &v->items()[*place]
+             : nullptr;
 }
 
 bool is_off(const Value& v) {
@@ -163,6 +170,13 @@ std::optional<std::int64_t> ConfigKeys::evaluate(std::string_view expression) {
   refuse({ErrorCode::bad_input, "'" + std::string(expression) + "' is out of range", place(first),
           "0 to " + std::to_string(kMostInteger)});
   return std::nullopt;
+}
+
+void ConfigKeys::refuse_part(std::string_view key) {
+  const Value* v = find(key);
+  if (v == nullptr || is_off(*v) || (v->is_scalar() && v->scalar_text() == "default")) return;
+  refuse({ErrorCode::unsupported, std::string(key) + " is not modelled", place(key),
+          "remove the key to predict the model without it"});
 }
 
 void ConfigKeys::require(std::string_view expression) {

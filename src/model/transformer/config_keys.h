@@ -1,6 +1,7 @@
 // Reads the keys of one config.json, collecting what is missing and what is wrong.
 //
-// A key is a name or, one level down, two names with a dot ("attn_config.kv_n_heads"). A key that
+// A key is a name or, one level down, two names with a dot ("attn_config.kv_n_heads"); of a list it
+// is the place of an item, from 0 ("patch_size.1"). A key that
 // is absent has the default of the configuration class; one that is null has no value.
 #pragma once
 
@@ -36,6 +37,9 @@ class ConfigKeys {
   std::optional<std::int64_t> evaluate(std::string_view expression);
   // Notes the keys of an expression that are absent.
   void require(std::string_view expression);
+  // Refuses a key that is stated and neither null, false, zero, empty nor "default": a part that is
+  // not modelled.
+  void refuse_part(std::string_view key);
   // Whether all of its keys are present, null or not.
   [[nodiscard]] bool mentions(std::string_view expression) const;
 

@@ -192,20 +192,21 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
 
 }  // namespace
 
-Result<ConfigRules> ConfigRules::of(const Catalog& catalog, std::string_view entry, bool nested) {
+Result<ConfigRules> ConfigRules::of(const Catalog& catalog, std::string_view kind,
+                                    std::string_view entry, bool nested) {
   ConfigRules out;
-  ORRERY_RETURN_IF_ERROR(out.add(catalog, entry, nested, 0));
+  ORRERY_RETURN_IF_ERROR(out.add(catalog, kind, entry, nested, 0));
   return out;
 }
 
-Result<void> ConfigRules::add(const Catalog& catalog, std::string_view entry, bool nested,
-                              int depth) {
-  ORRERY_TRY(const Document document, catalog.find("hugging-face", entry));
+Result<void> ConfigRules::add(const Catalog& catalog, std::string_view kind,
+                              std::string_view entry, bool nested, int depth) {
+  ORRERY_TRY(const Document document, catalog.find(kind, entry));
   if (const Value* like = document.root.find("like")) {
     if (depth == kDeepest) {
       return bad_input("is like too many entries, one after the other", document.name);
     }
-    ORRERY_RETURN_IF_ERROR(add(catalog, like->scalar_text(), nested, depth + 1));
+    ORRERY_RETURN_IF_ERROR(add(catalog, kind, like->scalar_text(), nested, depth + 1));
   }
   add_sections(document.root);
   // Sizes are those of one class, not of all that are read like it.
@@ -224,6 +225,7 @@ void ConfigRules::add_sections(const Value& entry) {
   };
   add(without_shape_, "without_shape");
   add(required_, "required");
+  add(without_, "without");
   merge(defaults_, entry.find("defaults"));
   merge(traits_, entry.find("traits"));
   merge(numbers_, entry.find("numbers"));
@@ -355,6 +357,7 @@ void ConfigRules::read_layers(ConfigKeys& keys) {
 
 // Keys that have a value must have one of those that are named, or that of an expression.
 void ConfigRules::refuse_variants(ConfigKeys& keys) const {
+  for (const std::string& key : without_) keys.refuse_part(key);
   for (const Value& rule : only_) {
     const std::string key = text_of(rule, "key");
     const Value* v = keys.find(key);
@@ -379,7 +382,7 @@ void ConfigRules::refuse_variants(ConfigKeys& keys) const {
   }
 }
 
-Value ConfigRules::fields(ConfigKeys& keys) {
+void ConfigRules::read_sections(ConfigKeys& keys) {
   for (const std::string& key : required_) keys.require(key);
   keys.set_defaults(defaults_);
   for (const Value& clause : std::vector<Value>(when_)) {
@@ -387,6 +390,10 @@ Value ConfigRules::fields(ConfigKeys& keys) {
     const Value* exception = clause.find("unless");
     if (condition != nullptr && !holds(*condition, keys)) continue;
     if (exception != nullptr && holds(*exception, keys)) continue;
+    if (clause.find("refuse") != nullptr) {
+      keys.refuse({ErrorCode::unsupported, text_of(clause, "refuse"),
+                   keys.place(condition->members().front().first), text_of(clause, "write")});
+    }
     add_sections(clause);
     keys.set_defaults(defaults_);
   }
@@ -395,6 +402,25 @@ Value ConfigRules::fields(ConfigKeys& keys) {
   }
   read_numbers(keys);
   read_flags(keys);
+}
+
+Value ConfigRules::grouped() const {
+  const auto own = std::ranges::find(groups_, "", &std::pair<std::string, Value>::first);
+  Value out = own == groups_.end() ? Value::map() : own->second;
+  for (const auto& [group, fields] : groups_) {
+    if (!group.empty()) out.set(group, fields);
+  }
+  return out;
+}
+
+Value ConfigRules::fields(ConfigKeys& keys) {
+  read_sections(keys);
+  refuse_variants(keys);
+  return grouped();
+}
+
+Value ConfigRules::architecture(ConfigKeys& keys) {
+  read_sections(keys);
   read_activation(keys);
   // A window as wide as the context masks nothing.
   const std::int64_t window = number("", "sliding_window");
@@ -409,19 +435,18 @@ Value ConfigRules::fields(ConfigKeys& keys) {
   refuse_variants(keys);
 
   // Experts, states and such are left out where no layer has them.
-  const auto own = std::ranges::find(groups_, "", &std::pair<std::string, Value>::first);
-  Value out = own == groups_.end() ? Value::map() : own->second;
-  const Value* mixers = out.find("mixers");
+  const Value all = grouped();
+  const Value* mixers = all.find("mixers");
   const std::vector<std::string> used =
       mixers == nullptr ? std::vector<std::string>{} : words_of(*mixers);
-  for (auto& [group, fields] : groups_) {
-    if (group.empty()) continue;
-    if (group == "moe" && number("moe", "num_experts") == 0) continue;
-    if (group == "state_space" && !has(used, "state-space")) continue;
-    if (group == "gated_delta" && !has(used, "gated-delta")) continue;
-    out.set(group, fields);
-  }
-  return out;
+  const bool experts = number("moe", "num_experts") > 0;
+  std::erase_if(groups_, [&](const auto& group) {
+    const std::string& name = group.first;
+    return (name == "moe" && !experts) ||
+           (name == "state_space" && !has(used, "state-space")) ||
+           (name == "gated_delta" && !has(used, "gated-delta"));
+  });
+  return grouped();
 }
 
 }  // namespace orrery

@@ -89,14 +89,14 @@ Result<Architecture> read_hugging_face_config(const Document& document) {
   const Catalog& catalog = Catalog::built_in();
   const auto entry = catalog.find(kKind, type);
   const bool known = entry && entry->root.find(kTitle) != nullptr;
-  ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, known ? type : kUnknown, nested));
+  ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, kKind, known ? type : kUnknown, nested));
   Value decoder = *part.decoder;
   const Value* ties = root.find("tie_word_embeddings");
   if (ties != nullptr && decoder.find("tie_word_embeddings") == nullptr) {
     decoder.set("tie_word_embeddings", *ties);
   }
   ConfigKeys keys(decoder);
-  const Value fields = rules.fields(keys);
+  const Value fields = rules.architecture(keys);
   auto understood = rules.without_shape();
   understood.insert(part.beside.begin(), part.beside.end());
   const std::vector<std::string> others = keys.not_understood(understood);
