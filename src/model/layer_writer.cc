@@ -95,8 +95,7 @@ Operator& LayerWriter::elementwise(std::string_view name, Dimension rows, Dimens
 }
 
 Operator& LayerWriter::elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
-                                   Dimension width, double forward_passes,
-                                   double backward_passes) {
+                                   Dimension width, double forward_passes, double backward_passes) {
   Operator op;
   op.name = name;
   op.op_class = op_class;

@@ -102,9 +102,9 @@ void read_unet(ConfigReader& r, ImageModel& m, bool temporal) {
                    "heads of neither one number nor one width are not modelled", r.keys.place(key),
                    ""});
   }
-  for (const char* part : {"class_embed_type", "dual_cross_attention", "only_cross_attention",
-                           "num_class_embeds", "reverse_transformer_layers_per_block",
-                           "attention_type"}) {
+  for (const char* part :
+       {"class_embed_type", "dual_cross_attention", "only_cross_attention", "num_class_embeds",
+        "reverse_transformer_layers_per_block", "attention_type"}) {
     r.keys.refuse_part(part);
   }
   m.in_channels = r.number("in_channels", 4);

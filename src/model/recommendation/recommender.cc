@@ -134,12 +134,11 @@ void check_tables(const Recommender& r, const char* list_key, const std::vector<
 
 void check_mlp(const char* key, const std::vector<std::int64_t>& widths, ModelProblems& out) {
   out.require(widths.size() >= 2, fmt::format("{} needs an input and at least one layer", key));
-  out.require(
-      std::ssize(widths) <= kMostMlpLayers,
-      fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
+  out.require(std::ssize(widths) <= kMostMlpLayers,
+              fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
   const std::string width = fmt::format("a width of {},", key);
-  (void)std::ranges::all_of(
-      widths, [&](std::int64_t w) { return out.range(width, w, 1, kMostMlpWidth); });
+  (void)std::ranges::all_of(widths,
+                            [&](std::int64_t w) { return out.range(width, w, 1, kMostMlpWidth); });
 }
 
 void interaction_problems(const Recommender& r, ModelProblems& out) {
@@ -185,8 +184,7 @@ void interaction_problems(const Recommender& r, ModelProblems& out) {
   }
   if (r.moe) {
     out.range("moe.num_experts", r.moe->num_experts, 1, kMostWidth);
-    out.range("moe.top_k", r.moe->top_k, 1,
-                            std::max<std::int64_t>(1, r.moe->num_experts));
+    out.range("moe.top_k", r.moe->top_k, 1, std::max<std::int64_t>(1, r.moe->num_experts));
   }
 }
 
@@ -309,8 +307,8 @@ std::vector<std::string> recommender_problems(const Recommender& r) {
   check_tables(r, "embedding_dims", r.embedding_dims, "embedding_dim", r.embedding_dim, 1,
                kMostWidth, out);
   constexpr double kLeastPooling = 1e-6;
-  check_tables(r, "pooling_list", r.pooling_list, "pooling", r.pooling, kLeastPooling,
-               kMostPooling, out);
+  check_tables(r, "pooling_list", r.pooling_list, "pooling", r.pooling, kLeastPooling, kMostPooling,
+               out);
   check_mlp("bottom_mlp", r.bottom_mlp, out);
   check_mlp("top_mlp", r.top_mlp, out);
   out.range("tasks", r.tasks, 1, kMostMlpLayers);

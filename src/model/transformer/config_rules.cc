@@ -199,8 +199,8 @@ Result<ConfigRules> ConfigRules::of(const Catalog& catalog, std::string_view kin
   return out;
 }
 
-Result<void> ConfigRules::add(const Catalog& catalog, std::string_view kind,
-                              std::string_view entry, bool nested, int depth) {
+Result<void> ConfigRules::add(const Catalog& catalog, std::string_view kind, std::string_view entry,
+                              bool nested, int depth) {
   ORRERY_TRY(const Document document, catalog.find(kind, entry));
   if (const Value* like = document.root.find("like")) {
     if (depth == kDeepest) {
@@ -442,8 +442,7 @@ Value ConfigRules::architecture(ConfigKeys& keys) {
   const bool experts = number("moe", "num_experts") > 0;
   std::erase_if(groups_, [&](const auto& group) {
     const std::string& name = group.first;
-    return (name == "moe" && !experts) ||
-           (name == "state_space" && !has(used, "state-space")) ||
+    return (name == "moe" && !experts) || (name == "state_space" && !has(used, "state-space")) ||
            (name == "gated_delta" && !has(used, "gated-delta"));
   });
   return grouped();
