@@ -15,32 +15,11 @@ std::vector<std::vector<MemoryChange>> memory_curves(const Pipeline& pipeline,
     const PipelineOperation& op = g.operations[i].operation;
     const Picoseconds end = execution.timeline.end(g.nodes[i]);
     const Picoseconds start = execution.timeline.start(g.graph, g.nodes[i]);
-    const auto memory = [&](std::size_t chunk) {
-      return times.memory_of(pipeline.stage_of(device, chunk));
-    };
-    const auto change = [&](Picoseconds at, double by) { out[device].push_back({at, by}); };
-    switch (op.action) {
-      case PipelineAction::forward:
-      case PipelineAction::reload:
-        change(start, memory(op.chunk).forward);
-        break;
-      case PipelineAction::backward:
-      case PipelineAction::offload:
-        change(end, -memory(op.chunk).forward);
-        break;
-      case PipelineAction::forward_and_backward:
-        change(start, memory(op.chunk).forward);
-        change(end, -memory(op.backward_chunk).forward);
-        break;
-      case PipelineAction::input_gradient:
-        change(end, memory(op.chunk).weight_gradient - memory(op.chunk).forward);
-        break;
-      case PipelineAction::weight_gradient:
-        change(end, -memory(op.chunk).weight_gradient);
-        break;
-      default:
-        break;
-    }
+    for_each_change(op, [&](std::size_t chunk, int activations, int pending) {
+      const StageMemory memory = times.memory_of(pipeline.stage_of(device, chunk));
+      out[device].push_back({activations > 0 ? start : end,
+                             pending * memory.weight_gradient + activations * memory.forward});
+    });
   }
   for (std::vector<MemoryChange>& curve : out) {
     std::ranges::sort(curve, [](const MemoryChange& a, const MemoryChange& b) {

@@ -270,4 +270,17 @@ PassOrders perturbed(const OrderProblem& problem, PassOrders orders,
   return orders;
 }
 
+void improve_in_rounds(const OrderProblem& problem, PassOrders orders, ImprovementOptions options,
+                       const std::function<bool()>& done,
+                       const std::function<void(const PassOrders&)>& consider) {
+  constexpr std::uint64_t kRounds = 8;
+  options.placements /= 2 * static_cast<std::int64_t>(kRounds);
+  for (options.seed = 1; options.seed <= kRounds && !done(); ++options.seed) {
+    orders = perturbed(problem, std::move(orders), options);
+    consider(orders);
+    orders = justified(problem, improve(problem, std::move(orders), options));
+    consider(orders);
+  }
+}
+
 }  // namespace orrery

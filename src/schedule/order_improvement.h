@@ -37,4 +37,10 @@ PassOrders improve(const OrderProblem& problem, PassOrders orders,
 PassOrders perturbed(const OrderProblem& problem, PassOrders orders,
                      const ImprovementOptions& options);
 
+// Both in turn, eight times or until it is done, on an eighth of the placements; each result is
+// considered, and the last is where the next round begins.
+void improve_in_rounds(const OrderProblem& problem, PassOrders orders, ImprovementOptions options,
+                       const std::function<bool()>& done,
+                       const std::function<void(const PassOrders&)>& consider);
+
 }  // namespace orrery

@@ -139,16 +139,7 @@ void PassClock::advance(std::size_t d, const std::vector<OrderedPass>& order) {
     if (up ? s + 1 == stages : s == 0) continue;
     const std::size_t boundary = up ? s : s - 1;
     const std::size_t to = problem_.device[up ? s + 1 : s - 1];
-    double arrived = end;
-    if (to != d) {
-      if (problem_.transfer[boundary] > 0) {
-        double& link = link_[kind][d];
-        link = std::max(link, end) + problem_.transfer[boundary];
-        arrived = link;
-      }
-      arrived += problem_.latency[boundary];
-    }
-    arrival(kind, s, j) = arrived;
+    arrival(kind, s, j) = problem_.arrival(boundary, end, link_[kind][d]);
     if (to != d) wake(pass.kind, s, to);
   }
 }

@@ -11,6 +11,7 @@
 // order_problem_test.cc (equal to execute()). O(passes), thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +57,12 @@ struct OrderProblem {
   // The way from virtual stage s to the next or back, without waiting for the link.
   [[nodiscard]] double hop(std::size_t s) const {
     return s + 1 == stages() || device[s] == device[s + 1] ? 0 : transfer[s] + latency[s];
+  }
+  // When what is sent between virtual stage s and the next arrives; the link is busy until `link`.
+  [[nodiscard]] double arrival(std::size_t s, double sent, double& link) const {
+    if (device[s] == device[s + 1]) return sent;
+    if (transfer[s] > 0) sent = link = std::max(link, sent) + transfer[s];
+    return sent + latency[s];
   }
   // The change of its device's memory when a pass ends (F: when it begins).
   [[nodiscard]] double change(std::size_t s, PassKind kind) const {

@@ -98,6 +98,30 @@ struct Pipeline {
   }
 };
 
+// What an operation changes of what its device holds: visit(chunk, activations, pending) with the
+// number of microbatches of the chunk between forward and gradient, and of those that only lack their
+// weight gradient. Activations are taken when the operation begins; all else is when it ends.
+template <class Visit>
+void for_each_change(const PipelineOperation& op, const Visit& visit) {
+  switch (op.action) {
+    case PipelineAction::forward:
+    case PipelineAction::reload:
+      return visit(op.chunk, 1, 0);
+    case PipelineAction::backward:
+    case PipelineAction::offload:
+      return visit(op.chunk, -1, 0);
+    case PipelineAction::forward_and_backward:
+      visit(op.chunk, 1, 0);
+      return visit(op.backward_chunk, -1, 0);
+    case PipelineAction::input_gradient:
+      return visit(op.chunk, -1, 1);
+    case PipelineAction::weight_gradient:
+      return visit(op.chunk, 0, -1);
+    default:
+      return;
+  }
+}
+
 // Whether activations go to host memory and back.
 inline bool has_copies(const Pipeline& pipeline) {
   return std::ranges::any_of(pipeline.order, [](const auto& device) {

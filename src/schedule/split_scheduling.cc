@@ -165,16 +165,8 @@ class ListScheduler {
     if (pass.kind != PassKind::weight_gradient && (up ? s + 1 < stages_ : s > 0)) {
       const std::size_t boundary = up ? s : s - 1;
       const std::size_t to = problem_.device[up ? s + 1 : s - 1];
-      double arrived = end;
-      if (to != d) {
-        if (problem_.transfer[boundary] > 0) {
-          double& link = device.link[up ? 0 : 1];
-          link = std::max(link, end) + problem_.transfer[boundary];
-          arrived = link;
-        }
-        arrived += problem_.latency[boundary];
-      }
-      arrival_[up ? 0 : 1][s * microbatches_ + j] = arrived;
+      arrival_[up ? 0 : 1][s * microbatches_ + j] =
+          problem_.arrival(boundary, end, device.link[up ? 0 : 1]);
       if (to != d) look(to);
     }
     look(d);
@@ -194,6 +186,19 @@ class ListScheduler {
 
 std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule) {
   return ListScheduler(problem, rule).run();
+}
+
+std::vector<PassOrders> list_schedules(const OrderProblem& problem, ListRule rule, bool few) {
+  std::vector<PassOrders> out;
+  for (const double patience : {0.0, 1.0}) {
+    rule.patience = patience * problem.time[0].front();
+    for (const bool fill : {true, false}) {
+      if (few && (patience > 0 || !fill)) continue;
+      rule.weights_fill = fill;
+      if (auto orders = list_schedule(problem, rule)) out.push_back(std::move(*orders));
+    }
+  }
+  return out;
 }
 
 ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times) {

@@ -28,6 +28,11 @@ struct ListRule {
 // Empty: the limit is too small for one microbatch, or the ranks of a device wait for each other.
 std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule);
 
+// By this rule with and without patience for the time of a forward, with weight gradients that fill
+// gaps and without; of `few` the first of them alone.
+std::vector<PassOrders> list_schedules(const OrderProblem& problem, ListRule rule,
+                                       bool few = false);
+
 // A rule whose ranks are the starts of the given orders.
 ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times);
 

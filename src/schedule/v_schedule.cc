@@ -28,21 +28,14 @@ ListRule rule_of(const OrderProblem& problem, const std::vector<std::vector<Slot
 }
 
 void improve_best(BestOrders& best, const OrderProblem& problem, std::int64_t effort) {
-  constexpr std::int64_t kRounds = 8;
   constexpr std::int64_t kMostPasses = 20'000;  // of more, moving one at a time changes too little
   if (problem.passes() > kMostPasses || best.orders().empty()) return;
-  const OrderBound bound = order_bound(problem);
-  PassOrders now = best.orders();
-  for (std::int64_t round = 0; round < kRounds && !reached(best, bound); ++round) {
-    ImprovementOptions options;
-    options.placements = effort / (2 * kRounds);
-    options.seed = static_cast<std::uint64_t>(round + 1);
-    options.enough = bound;
-    now = perturbed(problem, std::move(now), options);
-    best.consider(now);
-    now = justified(problem, improve(problem, std::move(now), options));
-    best.consider(now);
-  }
+  ImprovementOptions options;
+  options.placements = effort;
+  options.enough = order_bound(problem);
+  improve_in_rounds(
+      problem, best.orders(), options, [&] { return reached(best, options.enough); },
+      [&](const PassOrders& orders) { best.consider(orders); });
 }
 
 void consider_block(BestOrders& best, const OrderProblem& problem, const BuildingBlock& block,
@@ -53,18 +46,9 @@ void consider_block(BestOrders& best, const OrderProblem& problem, const Buildin
     best.consider(stable);
     best.consider(justified(problem, stable, rounds));
   }
-  ListRule rule = rule_of(problem, slots);
   const bool many = problem.passes() > kManyPasses;
-  for (const double patience : {0.0, 1.0}) {
-    if (many && patience > 0) break;
-    rule.patience = patience * problem.time[0].front();
-    for (const bool fill : {true, false}) {
-      if (many && !fill) break;
-      rule.weights_fill = fill;
-      if (auto orders = list_schedule(problem, rule)) {
-        best.consider(justified(problem, *orders, rounds));
-      }
-    }
+  for (const PassOrders& orders : list_schedules(problem, rule_of(problem, slots), many)) {
+    best.consider(justified(problem, orders, rounds));
   }
 }
 

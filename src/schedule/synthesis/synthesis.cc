@@ -15,28 +15,6 @@
 
 namespace orrery {
 
-EnumNames<SynthesisMethod> names_of(SynthesisMethod) {
-  using enum SynthesisMethod;
-  static constexpr auto kNames = std::to_array<EnumName<SynthesisMethod>>({
-      {published, "published schedule"},
-      {list, "list scheduling"},
-      {local_improvement, "local improvement"},
-      {exact, "exact search"},
-  });
-  return kNames;
-}
-
-EnumNames<SynthesisStop> names_of(SynthesisStop) {
-  using enum SynthesisStop;
-  static constexpr auto kNames = std::to_array<EnumName<SynthesisStop>>({
-      {proven_best, "proven best"},
-      {budget_spent, "budget spent"},
-      {time_limit, "time limit"},
-      {interrupted, "interrupted"},
-  });
-  return kNames;
-}
-
 namespace {
 
 constexpr double kTolerance = 1 + 1e-12;
@@ -75,7 +53,7 @@ class Synthesis {
       if (found_ && ended()) break;
       for (Placement& placement : of(cut)) {
         if (ended()) break;
-        list_schedules(placement);
+        list(placement);
       }
       for (Placement& placement : of(cut)) {
         if (ended()) break;
@@ -320,7 +298,7 @@ class Synthesis {
         start(placement, orders);
         guides_.push_back({&placement, std::move(orders)});
       }
-      consider(std::string(schedule.name), SynthesisMethod::published, std::move(*made),
+      consider(std::string(schedule.name), SynthesisMethod::published_schedule, std::move(*made),
                request.times, true);
     }
   }
@@ -340,7 +318,7 @@ class Synthesis {
     return std::nullopt;
   }
 
-  void list_schedules(Placement& placement) {
+  void list(Placement& placement) {
     const OrderProblem& problem = placement.problem;
     const double before = placement.makespan;
     if (problem.shape.chunks == 1) start(placement, zb_automatic_orders(problem));
@@ -349,14 +327,9 @@ class Synthesis {
     for (const Guide& guide : guides_) {
       if (guide.placement != &placement || many) continue;
       if (ended()) break;
-      ListRule rule = rule_of(problem, guide.orders, clock.run(guide.orders));
-      for (const double patience : {0.0, 1.0}) {
-        rule.patience = patience * problem.time[0].front();
-        for (const bool fill : {true, false}) {
-          rule.weights_fill = fill;
-          auto orders = list_schedule(problem, rule);
-          if (orders) start(placement, justified(problem, *orders));
-        }
+      for (const PassOrders& orders :
+           list_schedules(problem, rule_of(problem, guide.orders, clock.run(guide.orders)))) {
+        start(placement, justified(problem, orders));
       }
     }
     if (placement.best.empty()) {
@@ -373,7 +346,7 @@ class Synthesis {
       }
       if (auto orders = list_schedule(problem, rule)) start(placement, std::move(*orders));
     }
-    if (placement.makespan < before) keep(placement, SynthesisMethod::list);
+    if (placement.makespan < before) keep(placement, SynthesisMethod::list_scheduling);
   }
 
   void keep(const Placement& placement, SynthesisMethod method) {
@@ -387,22 +360,15 @@ class Synthesis {
   void improvement(Placement& placement, const Cut& cut) {
     const OrderProblem& problem = placement.problem;
     if (placement.best.empty() || problem.passes() > kMostImproved) return;
-    constexpr std::int64_t kRounds = 8;
     const double before = placement.makespan;
-    PassOrders now = placement.best;
-    for (std::int64_t round = 0; round < kRounds; ++round) {
-      if (placement.makespan <= placement.bound * kTolerance || ended()) break;
-      ImprovementOptions options;
-      options.placements =
-          options_.placement_budget / (2 * kRounds * static_cast<std::int64_t>(cut.placements));
-      options.seed = static_cast<std::uint64_t>(round + 1);
-      options.enough = order_bound(problem);
-      options.stop = [&] { return ended(); };
-      now = perturbed(problem, std::move(now), options);
-      start(placement, now);
-      now = justified(problem, improve(problem, std::move(now), options));
-      start(placement, now);
-    }
+    ImprovementOptions options;
+    options.placements = options_.placement_budget / static_cast<std::int64_t>(cut.placements);
+    options.enough = order_bound(problem);
+    options.stop = [&] { return ended(); };
+    improve_in_rounds(
+        problem, placement.best, options,
+        [&] { return placement.makespan <= placement.bound * kTolerance || ended(); },
+        [&](const PassOrders& orders) { start(placement, orders); });
     if (placement.makespan < before) keep(placement, SynthesisMethod::local_improvement);
   }
 
@@ -437,7 +403,7 @@ class Synthesis {
       if (!halves_cost) placement.bound = std::max(placement.bound, exact.lower);
       if (!exact.orders.empty()) {
         start(placement, std::move(exact.orders));
-        keep(placement, SynthesisMethod::exact);
+        keep(placement, SynthesisMethod::exact_search);
       }
     }
   }

@@ -49,11 +49,13 @@ struct SynthesisRequest {
 };
 
 // How a schedule was found.
-enum class SynthesisMethod { published, list, local_improvement, exact };
-EnumNames<SynthesisMethod> names_of(SynthesisMethod);
+enum class SynthesisMethod { published_schedule, list_scheduling, local_improvement, exact_search };
+template <>
+inline constexpr char kWordSeparator<SynthesisMethod> = ' ';  // "exact search"
 
 enum class SynthesisStop { proven_best, budget_spent, time_limit, interrupted };
-EnumNames<SynthesisStop> names_of(SynthesisStop);
+template <>
+inline constexpr char kWordSeparator<SynthesisStop> = ' ';  // "proven best"
 
 struct SynthesisProgress {
   std::string_view best;  // name of the schedule or of the method
@@ -97,7 +99,7 @@ struct SynthesisResult {
   double gap = 0;      // makespan / lower_bound - 1
   std::string winner;  // registered name, or the method and placement
   SynthesisOnce once;
-  SynthesisMethod method = SynthesisMethod::published;
+  SynthesisMethod method = SynthesisMethod::published_schedule;
   SynthesisStop stopped = SynthesisStop::budget_spent;
   std::int64_t nodes = 0;
   std::vector<SynthesisCandidate> candidates;
