@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "catalog/entry.h"
 #include "document/comma_separated.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 
@@ -109,15 +110,11 @@ Result<void> check(const JobMix& m) {
     return bad_input("a time of " + to_text(m.requeue_after), "requeue_after",
                      "write 0 s to 100 years");
   }
-  if (auto law = check(m.repair); !law) return fail(at("repair", law.error()));
-  return {};
+  return at("repair", check(m.repair));
 }
 
 Result<JobMix> load_job_mix(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("job-mixes", name));
-  ORRERY_TRY(JobMix mix, read<JobMix>(document));
-  if (auto sound = check(mix); !sound) return fail(at(document.name, sound.error()));
-  return mix;
+  return load_entry<JobMix>(catalog, "job-mixes", name);
 }
 
 namespace {
@@ -132,11 +129,8 @@ enum JobDraw : std::uint64_t { arrival, size, length, doubt, luck, ending };
 std::int64_t whole_ms(double ms) { return std::max<std::int64_t>(1, std::llround(ms)); }
 
 std::optional<double> number_of(std::string_view text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= least && value <= most)) return std::nullopt;
-  return value;
+  const auto value = parsed_number<double>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 double time_with_luck(double mean, double spread, double z) {

@@ -43,7 +43,7 @@ TEST(FailureRates, ThatContradictTheirCountsAreRefused) {
   rates = {};
   rates.lemons.share = 1.5;
   EXPECT_EQ(check(rates).error().text(),
-            "lemons.share: a share of 1.5 (write a share between 0 and 1)");
+            "lemons.share: a share of 1.5 (write one between 0 and 1)");
   rates = {};
   rates.causes = {{"rain", 6'000'000'000'000'000'000}, {"hail", 6'000'000'000'000'000'000}};
   EXPECT_EQ(check(rates).error().text(),

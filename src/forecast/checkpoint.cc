@@ -1,10 +1,9 @@
 #include "forecast/checkpoint.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "forecast/each_site.h"
+#include "forecast/share.h"
 
 namespace orrery {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 template <class Q>
 Result<void> above_zero(const std::optional<Q>& value, std::string_view key) {
   if (!value || value->value() > 0) return {};
-  return fail(ErrorCode::bad_input, "is not above 0", "forecast.checkpoint." + std::string(key));
+  return bad_input("is not above 0", "forecast.checkpoint." + std::string(key));
 }
 
 }  // namespace
@@ -41,16 +40,11 @@ Result<void> check(const CheckpointPolicy& policy) {
   ORRERY_RETURN_IF_ERROR(above_zero(policy.read_bandwidth, "read_bandwidth"));
   ORRERY_RETURN_IF_ERROR(above_zero(policy.size, "size"));
   if (policy.blocked && *policy.blocked < Seconds(0)) {
-    return fail(ErrorCode::bad_input, "a negative time", "forecast.checkpoint.blocked");
+    return bad_input("a negative time", "forecast.checkpoint.blocked");
   }
   if (!policy.memory) return {};
   ORRERY_RETURN_IF_ERROR(above_zero(policy.memory->interval, "memory.interval"));
-  const double survives = policy.memory->survives;
-  if (!(survives >= 0 && survives <= 1)) {
-    return fail(ErrorCode::bad_input, fmt::format("a probability of {}", survives),
-                "forecast.checkpoint.memory.survives", "write one between 0 and 1");
-  }
-  return {};
+  return check_share(policy.memory->survives, "forecast.checkpoint.memory.survives", "probability");
 }
 
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "catalog/entry.h"
+#include "forecast/share.h"
+
 namespace orrery {
 namespace {
 
@@ -56,64 +59,52 @@ Fields<FailureRates> fields_of(const FailureRates*) {
 }
 
 Result<void> check(const LemonNodes& lemons) {
-  if (!(lemons.share >= 0 && lemons.share <= 1)) {
-    return fail(ErrorCode::bad_input, fmt::format("a share of {}", lemons.share), "lemons.share",
-                "write a share between 0 and 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check_share(lemons.share, "lemons.share"));
   if (!(lemons.factor >= 1)) {
-    return fail(ErrorCode::bad_input, fmt::format("a factor of {}", lemons.factor), "lemons.factor",
-                "write 1 or more: lemons fail more often");
+    return bad_input(fmt::format("a factor of {}", lemons.factor), "lemons.factor",
+                     "write 1 or more: lemons fail more often");
   }
   return {};
 }
 
 Result<void> check(const FailingRacks& racks) {
-  if (!(racks.share >= 0 && racks.share <= 1)) {
-    return bad_input(fmt::format("a share of {}", racks.share), "racks.share",
-                     "write a share between 0 and 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check_share(racks.share, "racks.share"));
   if (racks.nodes < 1) return bad_input("racks without nodes", "racks.nodes", "write 1 or more");
   return {};
 }
 
 Result<void> check(const FailureRates& rates) {
-  const auto bad = [](std::string message, std::string key, std::string hint = "") {
-    return fail(ErrorCode::bad_input, std::move(message), std::move(key), std::move(hint));
-  };
   if (!(rates.per_1000_node_days >= 0)) {
-    return bad(fmt::format("a negative rate, {}", rates.per_1000_node_days), "per_1000_node_days");
+    return bad_input(fmt::format("a negative rate, {}", rates.per_1000_node_days),
+                     "per_1000_node_days");
   }
-  if (rates.accelerators_per_node < 1)
-    return bad("nodes without accelerators", "accelerators_per_node");
+  if (rates.accelerators_per_node < 1) {
+    return bad_input("nodes without accelerators", "accelerators_per_node");
+  }
   ORRERY_RETURN_IF_ERROR(check(rates.lemons));
   ORRERY_RETURN_IF_ERROR(check(rates.racks));
   for (const FailureCause& cause : rates.causes) {
     if (cause.count < 0 || cause.count > kMostCounted) {
-      return bad(fmt::format("a count of {} of '{}'", cause.count, cause.cause), "causes",
-                 fmt::format("write one between 0 and {}", kMostCounted));
+      return bad_input(fmt::format("a count of {} of '{}'", cause.count, cause.cause), "causes",
+                       fmt::format("write one between 0 and {}", kMostCounted));
     }
   }
-  if (auto gaps = check_form(rates.gaps); !gaps) return fail(at("gaps", gaps.error()));
-  if (rates.repair) {
-    if (auto repair = check(*rates.repair); !repair) return fail(at("repair", repair.error()));
-  }
+  ORRERY_RETURN_IF_ERROR(at("gaps", check_form(rates.gaps)));
+  if (rates.repair) ORRERY_RETURN_IF_ERROR(at("repair", check(*rates.repair)));
   if (rates.nodes && rates.days && !rates.causes.empty()) {
     const double of_counts = static_cast<double>(counted(rates)) * 1000 /
                              (static_cast<double>(*rates.nodes) * *rates.days);
     if (!(std::abs(of_counts - rates.per_1000_node_days) <= 0.01 * rates.per_1000_node_days)) {
-      return bad(fmt::format("the counts give {:.3g} failures per 1,000 node-days, not {}",
-                             of_counts, rates.per_1000_node_days),
-                 "per_1000_node_days");
+      return bad_input(fmt::format("the counts give {:.3g} failures per 1,000 node-days, not {}",
+                                   of_counts, rates.per_1000_node_days),
+                       "per_1000_node_days");
     }
   }
   return {};
 }
 
 Result<FailureRates> load_failure_rates(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("failures", name));
-  ORRERY_TRY(FailureRates rates, read<FailureRates>(document));
-  if (auto sound = check(rates); !sound) return fail(at(document.name, sound.error()));
-  return rates;
+  return load_entry<FailureRates>(catalog, "failures", name);
 }
 
 Hertz rate_of_node(const FailureRates& rates, std::int64_t accelerators) {

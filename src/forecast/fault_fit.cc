@@ -82,9 +82,8 @@ Result<FaultFit> fit(const FaultLog& log, const LogWindow& window) {
   }
   out.days = last - window.first_day;
   if (!(window.first_day >= 0 && out.days >= 1)) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("day {} to day {} are no days of a log", window.first_day, last),
-                log.name);
+    return bad_input(fmt::format("day {} to day {} are no days of a log", window.first_day, last),
+                     log.name);
   }
   const Seconds from = window.first_day * kFitDay;
   const Seconds until = last * kFitDay;
@@ -109,10 +108,9 @@ Result<FaultFit> fit(const FaultLog& log, const LogWindow& window) {
     }
   }
   if (static_cast<std::size_t>(out.faults) < kLeastFaults) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("{} {} too few to fit rates to", out.faults,
-                            out.faults == 1 ? "fault is" : "faults are"),
-                log.name, fmt::format("{} or more are needed", kLeastFaults));
+    return bad_input(fmt::format("{} {} too few to fit rates to", out.faults,
+                                 out.faults == 1 ? "fault is" : "faults are"),
+                     log.name, fmt::format("{} or more are needed", kLeastFaults));
   }
   Seconds down;
   for (const auto& [node, faults] : by_node) {
@@ -124,10 +122,9 @@ Result<FaultFit> fit(const FaultLog& log, const LogWindow& window) {
   out.nodes_that_failed = static_cast<std::int64_t>(of_node.size());
   out.nodes = window.nodes > 0 ? window.nodes : static_cast<std::int64_t>(by_node.size());
   if (out.nodes < out.nodes_that_failed) {
-    return fail(ErrorCode::bad_input,
-                fmt::format("the log names {} nodes, more than the {} of the cluster",
-                            out.nodes_that_failed, out.nodes),
-                log.name);
+    return bad_input(fmt::format("the log names {} nodes, more than the {} of the cluster",
+                                 out.nodes_that_failed, out.nodes),
+                     log.name);
   }
   out.faults_a_day = static_cast<double>(out.faults) / out.days;
   out.days_without = static_cast<double>(std::ranges::count(out.by_day, 0)) /

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <map>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "document/comma_separated.h"
 #include "document/fields.h"
 #include "document/value.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -42,11 +42,8 @@ class Impossible {
 };
 
 std::optional<double> day(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= 0 && value <= kLastDay)) return std::nullopt;
-  return value;
+  const auto value = parsed_number<double>(text);
+  return value && *value >= 0 && *value <= kLastDay ? value : std::nullopt;
 }
 
 constexpr std::string_view kNoTime = "has no time from 0 to 36525 days";
@@ -58,9 +55,10 @@ std::string text_of(const Value& event, std::string_view key) {
 
 Result<FaultLog> log_of_events(const Document& document) {
   if (document.root.kind() != Value::Kind::list) {
-    return fail(ErrorCode::bad_input, "expected a list of events", document.name,
-                "write [{\"node_id\": ..., \"event_time\": ..., \"event_type\": \"fault_start\"}, "
-                "...]");
+    return bad_input(
+        "expected a list of events", document.name,
+        "write [{\"node_id\": ..., \"event_time\": ..., \"event_type\": \"fault_start\"}, "
+        "...]");
   }
   FaultLog out{document.name, {}};
   std::map<std::tuple<std::string, std::string, std::string>, std::deque<std::size_t>> open;
@@ -72,9 +70,8 @@ Result<FaultLog> log_of_events(const Document& document) {
     const std::string node = text_of(event, "node_id");
     const std::string type = text_of(event, "event_type");
     if (node.empty() || (type != "fault_start" && type != "fault_end")) {
-      return fail(ErrorCode::bad_input,
-                  row + " needs a node_id and an event_type, fault_start or fault_end",
-                  document.name);
+      return bad_input(row + " needs a node_id and an event_type, fault_start or fault_end",
+                       document.name);
     }
     const std::optional<double> time = day(text_of(event, "event_time"));
     if (!time) {
@@ -115,8 +112,8 @@ Result<FaultLog> log_of_table(const CommaSeparated& table) {
   const auto end = column("end");
   const auto kind = column("class");
   if (!node || !start || !end) {
-    return fail(ErrorCode::bad_input, "a log of faults needs the columns node, start and end",
-                table.name, "write node,start,end,class with times in days");
+    return bad_input("a log of faults needs the columns node, start and end", table.name,
+                     "write node,start,end,class with times in days");
   }
   FaultLog out{table.name, {}};
   Impossible impossible;
@@ -144,7 +141,7 @@ Result<FaultLog> log_of_table(const CommaSeparated& table) {
 Result<FaultLog> parse_fault_log(std::string_view text, std::string name) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
-  Result<FaultLog> log = fail(ErrorCode::bad_input, "");
+  Result<FaultLog> log = bad_input("");
   if (json) {
     ORRERY_TRY(const Document document, parse_json(text, std::move(name)));
     log = log_of_events(document);
@@ -153,7 +150,7 @@ Result<FaultLog> parse_fault_log(std::string_view text, std::string name) {
     log = log_of_table(table);
   }
   if (log && log->faults.empty()) {
-    return fail(ErrorCode::bad_input, "a log without faults", log->name);
+    return bad_input("a log without faults", log->name);
   }
   return log;
 }

@@ -12,10 +12,9 @@ namespace {
 
 Result<void> check_count(std::span<const Seconds> times) {
   if (times.size() >= kLeastTimes) return {};
-  return fail(ErrorCode::bad_input,
-              fmt::format("{} {} where {} are needed", times.size(),
-                          times.size() == 1 ? "time" : "times", kLeastTimes),
-              "", "record more steps: fewer say nothing of a distribution");
+  return bad_input(fmt::format("{} {} where {} are needed", times.size(),
+                               times.size() == 1 ? "time" : "times", kLeastTimes),
+                   "", "record more steps: fewer say nothing of a distribution");
 }
 
 struct Moments {
@@ -37,8 +36,8 @@ Result<std::vector<LawFit>> fit_laws(std::span<const Seconds> times) {
   std::vector<double> logarithms;
   for (const Seconds t : times) {
     if (!(t > Seconds(0))) {
-      return fail(ErrorCode::bad_input, "a time that is not above 0: " + to_text(t), "",
-                  "leave out steps that were not measured");
+      return bad_input("a time that is not above 0: " + to_text(t), "",
+                       "leave out steps that were not measured");
     }
     values.push_back(t.value());
     logarithms.push_back(std::log(t.value()));

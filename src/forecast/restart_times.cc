@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catalog/entry.h"
+#include "forecast/share.h"
+
 namespace orrery {
 namespace {
 
@@ -51,33 +54,28 @@ Fields<RestartTimes> fields_of(const RestartTimes*) {
 }
 
 Result<void> check(const RestartStage& stage) {
-  if (!(stage.share >= 0 && stage.share <= 1)) {
-    return fail(ErrorCode::bad_input, fmt::format("a share of {}", stage.share), stage.name,
-                "write a share between 0 and 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check_share(stage.share, stage.name));
   if (!stage.at_scale.empty() && stage.time != TimeLaw{}) {
-    return fail(ErrorCode::bad_input, "both time and at_scale are given", stage.name);
+    return bad_input("both time and at_scale are given", stage.name);
   }
-  if (stage.at_scale.empty()) {
-    if (auto time = check(stage.time); !time) return fail(at(stage.name, time.error()));
-  }
+  if (stage.at_scale.empty()) ORRERY_RETURN_IF_ERROR(at(stage.name, check(stage.time)));
   for (std::size_t i = 0; i < stage.at_scale.size(); ++i) {
     const std::int64_t below = i == 0 ? 0 : stage.at_scale[i - 1].accelerators;
     if (stage.at_scale[i].accelerators <= below || stage.at_scale[i].time < Seconds(0)) {
-      return fail(ErrorCode::bad_input, "numbers of accelerators that do not ascend", stage.name,
-                  "write at_scale in ascending order, with times of 0 or more");
+      return bad_input("numbers of accelerators that do not ascend", stage.name,
+                       "write at_scale in ascending order, with times of 0 or more");
     }
   }
   return {};
 }
 
+Result<void> check(const RestartTimes& times) {
+  for (const RestartStage& stage : times.stages) ORRERY_RETURN_IF_ERROR(check(stage));
+  return {};
+}
+
 Result<RestartTimes> load_restart_times(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("restarts", name));
-  ORRERY_TRY(RestartTimes times, read<RestartTimes>(document));
-  for (const RestartStage& stage : times.stages) {
-    if (auto sound = check(stage); !sound) return fail(at(document.name, sound.error()));
-  }
-  return times;
+  return load_entry<RestartTimes>(catalog, "restarts", name);
 }
 
 std::vector<RestartStage> stages_at(const RestartTimes& times, std::int64_t accelerators) {

@@ -49,6 +49,7 @@ struct RestartTimes {
   bool operator==(const RestartTimes&) const = default;
 };
 Fields<RestartTimes> fields_of(const RestartTimes*);
+Result<void> check(const RestartTimes& times);
 
 // From the catalog. Errors: unknown name; a stage that breaks check().
 Result<RestartTimes> load_restart_times(const Catalog& catalog, std::string_view name);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<RoutedLaw> fields_of(const RoutedLaw*) {
@@ -36,10 +38,9 @@ double RoutedLaw::dense_equivalent(double of_parameters, double of_experts) cons
 }
 
 Result<RoutedLaw> load_routed_law(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("routed-laws", name));
-  ORRERY_TRY(RoutedLaw law, read<RoutedLaw>(document));
+  ORRERY_TRY(RoutedLaw law, load_entry<RoutedLaw>(catalog, "routed-laws", name));
   if (!(law.experts_start >= 1 && law.experts_most > law.experts_start)) {
-    return bad_input("experts that do not saturate above their start", document.name);
+    return bad_input("experts that do not saturate above their start", law.name);
   }
   return law;
 }

@@ -39,22 +39,19 @@ Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
                                            const std::string& accelerator, const Catalog& catalog) {
   if (question.price.empty()) return median_price(accelerator, catalog);
   if (question.price.find('$') != std::string::npos) {
-    auto stated = parse_dollars_per_second(question.price);
-    if (!stated) return fail(at("forecast.price", stated.error()));
-    if (!(*stated > DollarsPerSecond(0))) {
-      return fail(ErrorCode::bad_input, "a price that is not above 0", "forecast.price");
-    }
-    return NamedPrice{question.price, *stated};
+    ORRERY_TRY(const DollarsPerSecond stated,
+               at("forecast.price", parse_dollars_per_second(question.price)));
+    if (stated > DollarsPerSecond(0)) return NamedPrice{question.price, stated};
+    return bad_input("a price that is not above 0", "forecast.price");
   }
-  auto price = load_price(catalog, question.price);
-  if (!price) return fail(at("forecast.price", price.error()));
-  if (price->accelerator != accelerator) {
+  ORRERY_TRY(const Price price, at("forecast.price", load_price(catalog, question.price)));
+  if (price.accelerator != accelerator) {
     return bad_input(fmt::format("'{}' is a price of {}, not of {}", question.price,
-                                 price->accelerator, accelerator),
+                                 price.accelerator, accelerator),
                      "forecast.price",
                      "leave it out to take each accelerator's own, or write --price 2.95$/h");
   }
-  return NamedPrice{price->name, price->price};
+  return NamedPrice{price.name, price.price};
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ Result<RunCosts> run_costs(const Cluster& cluster, const RunQuestion& question,
     if (sound && !price) sound = fail(price.error());
     if (!sound) return;
     if (*price && (*price)->price > kMostPrice) {
-      sound = fail(ErrorCode::bad_input, "a price above 1,000,000 $/h", "forecast.price");
+      sound = bad_input("a price above 1,000,000 $/h", "forecast.price");
     }
     if (*price && std::ranges::find(names, (*price)->name) == names.end()) {
       names.push_back((*price)->name);

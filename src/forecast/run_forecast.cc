@@ -315,13 +315,10 @@ Result<void> choose_facts(RunForecast& out, const RunQuestion& question,
   if (failures) {
     out.failures = *failures;
   } else {
-    auto known = load_failure_rates(catalog, question.failures);
-    if (!known) return fail(at("forecast.failures", known.error()));
-    out.failures = std::move(*known);
+    ORRERY_TRY(out.failures,
+               at("forecast.failures", load_failure_rates(catalog, question.failures)));
   }
-  auto restart = load_restart_times(catalog, question.restart);
-  if (!restart) return fail(at("forecast.restart", restart.error()));
-  out.restart = std::move(*restart);
+  ORRERY_TRY(out.restart, at("forecast.restart", load_restart_times(catalog, question.restart)));
   return {};
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <initializer_list>
+#include <utility>
 
 #include "forecast/run_simulation.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -155,10 +158,22 @@ Fields<RunQuestion> fields_of(const RunQuestion*) {
 
 namespace {
 
+// "300B": a number in such units, or a plain one.
+std::optional<double> scaled_number(std::string_view text,
+                                    std::initializer_list<std::pair<char, double>> units) {
+  double scale = 1;
+  for (const auto& [unit, size] : units) {
+    if (text.ends_with(unit)) scale = size;
+  }
+  if (scale > 1) text.remove_suffix(1);
+  const auto number = parsed_number<double>(text);
+  return number ? std::optional(*number * scale) : std::nullopt;
+}
+
 Result<void> check_dates(const RunQuestion& q) {
   for (const auto& [date, key] : {std::pair{&q.start, "forecast.start"}, {&q.by, "forecast.by"}}) {
     if (date->empty()) continue;
-    if (auto read = parse_date(*date); !read) return fail(at(key, read.error()));
+    ORRERY_RETURN_IF_ERROR(at(key, parse_date(*date)));
   }
   if (q.by.empty()) return {};
   if (q.start.empty()) {
@@ -173,8 +188,7 @@ Result<void> check_dates(const RunQuestion& q) {
 
 Result<void> check(const RunQuestion& q) {
   const auto bad = [](std::string message, std::string key, std::string hint = "") {
-    return fail(ErrorCode::bad_input, std::move(message), "forecast." + std::move(key),
-                std::move(hint));
+    return bad_input(std::move(message), "forecast." + std::move(key), std::move(hint));
   };
   const int lengths = static_cast<int>(!q.tokens.empty()) + static_cast<int>(q.steps.has_value()) +
                       static_cast<int>(q.loss.has_value());
@@ -198,10 +212,7 @@ Result<void> check(const RunQuestion& q) {
     return bad("an interval below a step or a negative time", "evaluation");
   }
   for (const auto& [law, key] : {std::pair{&q.queue, "queue"}, {&q.repair, "repair"}}) {
-    if (!*law) continue;
-    if (auto sound = check(**law); !sound) {
-      return fail(at(std::string("forecast.") + key, sound.error()));
-    }
+    if (*law) ORRERY_RETURN_IF_ERROR(at(std::string("forecast.") + key, check(**law)));
   }
   if (q.within && !(*q.within > Seconds(0))) return bad("is not above 0", "within");
   ORRERY_RETURN_IF_ERROR(check_dates(q));
@@ -222,36 +233,17 @@ Result<void> check(const RunQuestion& q) {
 Result<Dollars> parse_budget(std::string_view text) {
   std::string_view digits = text;
   if (digits.ends_with('$')) digits.remove_suffix(1);
-  double scale = 1;
-  if (digits.ends_with('k')) scale = 1e3;
-  if (digits.ends_with('M')) scale = 1e6;
-  if (digits.ends_with('B')) scale = 1e9;
-  if (scale > 1) digits.remove_suffix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() ||
-      !(number * scale >= 1 && number * scale <= 1e15)) {
-    return bad_input("'" + std::string(text) + "' is not an amount of 1 to 1e15 dollars",
-                     "forecast.budget", "write 10M$");
-  }
-  return Dollars(number * scale);
+  const auto number = scaled_number(digits, {{'k', 1e3}, {'M', 1e6}, {'B', 1e9}});
+  if (number && *number >= 1 && *number <= 1e15) return Dollars(*number);
+  return bad_input("'" + std::string(text) + "' is not an amount of 1 to 1e15 dollars",
+                   "forecast.budget", "write 10M$");
 }
 
 Result<double> parse_tokens(std::string_view text) {
-  std::string_view digits = text;
-  double scale = 1;
-  if (digits.ends_with('T')) scale = 1e12;
-  if (digits.ends_with('B')) scale = 1e9;
-  if (scale > 1) digits.remove_suffix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() ||
-      !(number * scale >= 1 && number * scale <= 1e18)) {
-    return fail(ErrorCode::bad_input,
-                "'" + std::string(text) + "' is not a number of tokens from 1 to 1e18",
-                "forecast.tokens", "write 15.6T or 300B");
-  }
-  return number * scale;
+  const auto number = scaled_number(text, {{'T', 1e12}, {'B', 1e9}});
+  if (number && *number >= 1 && *number <= 1e18) return *number;
+  return bad_input("'" + std::string(text) + "' is not a number of tokens from 1 to 1e18",
+                   "forecast.tokens", "write 15.6T or 300B");
 }
 
 Result<std::chrono::sys_days> parse_date(std::string_view text) {

@@ -10,6 +10,7 @@
 
 #include "forecast/ettr.h"
 #include "forecast/run_rhythm.h"
+#include "forecast/share.h"
 #include "outcome/invariant.h"
 #include "parallel/random_draws.h"
 #include "units/quantity_text.h"
@@ -330,14 +331,12 @@ Seconds time_without_failures(const RunModel& m) {
 
 Result<void> check_levels(const RunModel& m) {
   const auto bad = [](std::string message, std::string hint) {
-    return fail(ErrorCode::bad_input, std::move(message), "checkpoint", std::move(hint));
+    return bad_input(std::move(message), "checkpoint", std::move(hint));
   };
   if (m.checkpoints.size() > kMostLevels) return bad("more than 4 kinds of checkpoint", "");
   for (const CheckpointLevel& l : m.checkpoints) {
     if (l.every < 1) return bad("an interval below a step", "save every step or less often");
-    if (!(l.survives >= 0 && l.survives <= 1)) {
-      return bad(fmt::format("a probability of {}", l.survives), "write one between 0 and 1");
-    }
+    ORRERY_RETURN_IF_ERROR(check_share(l.survives, "checkpoint", "probability"));
     if (l.blocked < Seconds(0) || l.durable < l.blocked || l.restore < Seconds(0)) {
       return bad("negative times, or a checkpoint that is durable before it is written", "");
     }
@@ -373,15 +372,15 @@ Result<void> check_end(const RunModel& m, const CheckpointLevel& level, double s
   if (!(job.failures > Hertz(0)) || exact_ettr(job) >= kLeastEttr * without_failures) return {};
   const auto largest = largest_interval(job, kLeastEttr);
   const Seconds shown = rounded_down(largest.value_or(Seconds(0)), mean_step(m));
-  return fail(ErrorCode::bad_input,
-              fmt::format("the run would never end: a failure every {}, {} of training between "
-                          "checkpoints, {} to restart",
-                          to_text(1 / job.failures), to_text(job.interval), to_text(job.restart)),
-              "failures",
-              shown >= mean_step(m)
-                  ? fmt::format("write at most {} between checkpoints", to_text(shown))
-                  : "no interval of checkpoints lets it: failures or restarts must become "
-                    "fewer or shorter");
+  return bad_input(
+      fmt::format("the run would never end: a failure every {}, {} of training between "
+                  "checkpoints, {} to restart",
+                  to_text(1 / job.failures), to_text(job.interval), to_text(job.restart)),
+      "failures",
+      shown >= mean_step(m)
+          ? fmt::format("write at most {} between checkpoints", to_text(shown))
+          : "no interval of checkpoints lets it: failures or restarts must become "
+            "fewer or shorter");
 }
 
 Result<void> check_end(const RunModel& m) {
@@ -399,10 +398,7 @@ Result<void> check_end(const RunModel& m) {
 
 // What a failure takes out, and how the run goes on without it.
 Result<void> check_losses(const RunModel& m) {
-  if (!(m.node_share >= 0 && m.node_share <= 1)) {
-    return bad_input(fmt::format("a probability of {}", m.node_share), "failures",
-                     "write one between 0 and 1");
-  }
+  ORRERY_RETURN_IF_ERROR(check_share(m.node_share, "failures", "probability"));
   if (m.spares && (*m.spares < 0 || *m.spares > kMostSpares)) {
     return bad_input(fmt::format("{} spares", *m.spares), "spares",
                      fmt::format("write 0 to {}", kMostSpares));
@@ -470,33 +466,32 @@ std::vector<double> shares_of_failures(const std::vector<CheckpointLevel>& level
 }
 
 Result<void> check(const RunModel& m) {
-  const auto bad = [](std::string message, std::string where, std::string hint = "") {
-    return fail(ErrorCode::bad_input, std::move(message), std::move(where), std::move(hint));
-  };
-  if (m.steps < 1) return bad("a run without steps", "steps", "write 1 or more");
+  if (m.steps < 1) return bad_input("a run without steps", "steps", "write 1 or more");
   for (std::int64_t begin = 0; const LaterSteps& later : m.later) {
     if (later.after <= begin || later.after >= m.steps) {
-      return bad("phases that do not follow each other within the run", "phases");
+      return bad_input("phases that do not follow each other within the run", "phases");
     }
     begin = later.after;
   }
-  if (!(shortest_step(m) >= Seconds(1e-6))) return bad("a step below 1 us", "step");
-  if (m.nodes < 1) return bad("a job without nodes", "nodes");
-  if (!(m.failure_rate >= Hertz(0))) return bad("a negative failure rate", "failures");
+  if (!(shortest_step(m) >= Seconds(1e-6))) return bad_input("a step below 1 us", "step");
+  if (m.nodes < 1) return bad_input("a job without nodes", "nodes");
+  if (!(m.failure_rate >= Hertz(0))) return bad_input("a negative failure rate", "failures");
   if (m.evaluate_every < 0 || m.evaluation < Seconds(0)) {
-    return bad("a negative interval or time", "evaluation");
+    return bad_input("a negative interval or time", "evaluation");
   }
   ORRERY_RETURN_IF_ERROR(check_losses(m));
-  if (m.restart.size() > kMostStages) return bad("more than 20 stages of a restart", "restart");
+  if (m.restart.size() > kMostStages)
+    return bad_input("more than 20 stages of a restart", "restart");
   ORRERY_RETURN_IF_ERROR(check(m.lemons));
-  if (auto gaps = check_form(m.gaps); !gaps) return fail(at("failures.gaps", gaps.error()));
+  ORRERY_RETURN_IF_ERROR(at("failures.gaps", check_form(m.gaps)));
   for (const RestartStage& one : m.restart) ORRERY_RETURN_IF_ERROR(check(one));
   if (m.spares) ORRERY_RETURN_IF_ERROR(check(m.repair));
   ORRERY_RETURN_IF_ERROR(check_levels(m));
   const Seconds healthy = time_without_failures(m);
   if (!(healthy <= kLongestRun)) {
-    return bad(fmt::format("without a failure the run would take {:.0f} years", healthy / kYear),
-               "steps", "at most 10: more accelerators, or fewer tokens");
+    return bad_input(
+        fmt::format("without a failure the run would take {:.0f} years", healthy / kYear), "steps",
+        "at most 10: more accelerators, or fewer tokens");
   }
   return check_end(m);
 }
@@ -515,9 +510,8 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   }
   const double expected = (healthy * failures).value() * static_cast<double>(runs);
   if (expected > kMostFailures) {
-    return fail(ErrorCode::bad_input, fmt::format("{:.1e} failures to simulate", expected),
-                "forecast.runs",
-                fmt::format("{:.0e} at most: write a smaller --runs", kMostFailures));
+    return bad_input(fmt::format("{:.1e} failures to simulate", expected), "forecast.runs",
+                     fmt::format("{:.0e} at most: write a smaller --runs", kMostFailures));
   }
   // Beyond what chance alone makes of a run that is expected to end: a time, and the failures that
   // are expected within it, with a million for laws that begin with a cluster.
@@ -557,8 +551,8 @@ Result<std::vector<RunOutcome>> simulate_runs(const RunModel& model, std::int64_
   parallel_for((out.size() + kBlock - 1) / kBlock, threads_to_use(threads), simulate_block,
                progressed);
   if (!all_end) {
-    return fail(ErrorCode::bad_input, "a run of " + std::to_string(runs) + " does not end",
-                "failures", "it fails faster than it restarts, or waits for spares for ever");
+    return bad_input("a run of " + std::to_string(runs) + " does not end", "failures",
+                     "it fails faster than it restarts, or waits for spares for ever");
   }
   return out;
 }

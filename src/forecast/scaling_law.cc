@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "catalog/entry.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -39,12 +41,6 @@ double of_block(const Block& block) {
   double sum = 0;
   for (const Operator& op : block.operators) sum += op.auxiliary ? 0 : op.parameters;
   return sum;
-}
-
-template <class T>
-Result<T> load(const Catalog& catalog, std::string_view kind, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find(kind, name));
-  return read<T>(document);
 }
 
 }  // namespace
@@ -172,7 +168,7 @@ std::string ScalingLaw::extrapolated() const {
 }
 
 Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(ScalingLaw law, load<ScalingLaw>(catalog, "scaling-laws", name));
+  ORRERY_TRY(ScalingLaw law, load_entry<ScalingLaw>(catalog, "scaling-laws", name));
   for (const double constant : {law.parameters.coefficient, law.parameters.exponent,
                                 law.tokens.coefficient, law.tokens.exponent, law.power}) {
     if (!(constant > 0)) return bad_input("a constant that is not above 0", law.name);
@@ -182,7 +178,7 @@ Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view nam
 }
 
 Result<CriticalBatch> load_critical_batch(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(CriticalBatch batch, load<CriticalBatch>(catalog, "critical-batches", name));
+  ORRERY_TRY(CriticalBatch batch, load_entry<CriticalBatch>(catalog, "critical-batches", name));
   if (!(batch.tokens > 0 && batch.extra > 0)) {
     return bad_input("a constant that is not above 0", batch.name);
   }
@@ -236,14 +232,10 @@ Result<SizeAnswer> sizes_of(const SizeQuestion& question, const Catalog& catalog
 }
 
 Result<double> parse_compute(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() ||
-      !(number >= 1 && number <= 1e40)) {
-    return bad_input("'" + std::string(text) + "' is not a number of FLOPs from 1 to 1e40",
-                     "--compute", "write 1e25");
-  }
-  return number;
+  const auto number = parsed_number<double>(text);
+  if (number && *number >= 1 && *number <= 1e40) return *number;
+  return bad_input("'" + std::string(text) + "' is not a number of FLOPs from 1 to 1e40",
+                   "--compute", "write 1e25");
 }
 
 }  // namespace orrery

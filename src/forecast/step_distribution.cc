@@ -22,8 +22,7 @@ constexpr std::size_t kMostDropped = 2;
 constexpr std::uint64_t kPredictionError = 63;
 
 Failure bad_step(std::string message, std::string_view key, std::string hint = "") {
-  return fail(ErrorCode::bad_input, std::move(message), fmt::format("forecast.step.{}", key),
-              std::move(hint));
+  return bad_input(std::move(message), fmt::format("forecast.step.{}", key), std::move(hint));
 }
 
 Result<void> check(const StepQuestion& q, const VaryingStep& work, std::int64_t nodes) {
@@ -224,9 +223,9 @@ Fields<StepQuestion> fields_of(const StepQuestion*) {
 }
 
 Result<Variability> variability_of(const StepQuestion& question, const Catalog& catalog) {
-  auto known = load_variability(catalog, question.variability);
-  if (!known) return fail(at("forecast.step.variability", known.error()));
-  return at("forecast.step.spread", with_settings(std::move(*known), question.spread));
+  ORRERY_TRY(Variability known,
+             at("forecast.step.variability", load_variability(catalog, question.variability)));
+  return at("forecast.step.spread", with_settings(std::move(known), question.spread));
 }
 
 Result<StepDistribution> step_distribution(const PredictedStep& step, const Estimate& estimate,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -70,18 +71,23 @@ double gamma_quantile(double shape, double u) {
 }
 
 Failure negative(std::string_view what, std::string_view key) {
-  return fail(ErrorCode::bad_input, fmt::format("a negative {}", what), std::string(key),
-              "write a time of 0 or more");
+  return bad_input(fmt::format("a negative {}", what), std::string(key),
+                   "write a time of 0 or more");
 }
 
 // Whether a field is there exactly where the form has it.
-Result<void> stated(const TimeLaw& law, bool wanted, bool given, std::string_view key) {
-  if (wanted == given) return {};
-  const std::string_view form = to_text(law.law);
-  return fail(ErrorCode::bad_input,
-              wanted ? fmt::format("a distribution of the law {} needs it", form)
-                     : fmt::format("a distribution of the law {} does not have it", form),
-              std::string(key), given ? "leave it out, or state another law" : "");
+Result<void> stated(const TimeLaw& law, std::string_view key, bool given,
+                    std::initializer_list<TimeForm> forms) {
+  if ((std::ranges::find(forms, law.law) != forms.end()) == given) return {};
+  return bad_input(fmt::format("a distribution of the law {} {} it", to_text(law.law),
+                               given ? "does not have" : "needs"),
+                   std::string(key), given ? "leave it out, or state another law" : "");
+}
+
+// Of which the mean alone says how long the times are.
+bool is_scaled_by_mean(TimeForm form) {
+  return form == TimeForm::exactly || form == TimeForm::exponential || form == TimeForm::weibull ||
+         form == TimeForm::gamma;
 }
 
 }  // namespace
@@ -100,46 +106,39 @@ Fields<TimeLaw> fields_of(const TimeLaw*) {
 }
 
 Result<void> check(const TimeLaw& law) {
-  const TimeForm form = law.law;
-  const bool weibull = form == TimeForm::weibull;
-  const bool log_normal = form == TimeForm::log_normal;
-  const bool normal = form == TimeForm::normal;
-  const bool gamma = form == TimeForm::gamma;
-  const bool uniform = form == TimeForm::uniform;
-  const bool sampled = form == TimeForm::sampled;
-  const bool has_mean =
-      form == TimeForm::exactly || form == TimeForm::exponential || weibull || normal || gamma;
-  ORRERY_RETURN_IF_ERROR(stated(law, has_mean, law.mean.has_value(), "mean"));
-  ORRERY_RETURN_IF_ERROR(stated(law, weibull || gamma, law.shape.has_value(), "shape"));
-  ORRERY_RETURN_IF_ERROR(stated(law, normal, law.deviation.has_value(), "deviation"));
-  ORRERY_RETURN_IF_ERROR(stated(law, log_normal, law.median.has_value(), "median"));
-  ORRERY_RETURN_IF_ERROR(stated(law, log_normal, law.spread.has_value(), "spread"));
-  ORRERY_RETURN_IF_ERROR(stated(law, uniform, law.least.has_value(), "least"));
-  ORRERY_RETURN_IF_ERROR(stated(law, uniform, law.most.has_value(), "most"));
-  ORRERY_RETURN_IF_ERROR(stated(law, sampled, !law.samples.empty(), "samples"));
+  using enum TimeForm;
+  ORRERY_RETURN_IF_ERROR(
+      stated(law, "mean", law.mean.has_value(), {exactly, exponential, weibull, normal, gamma}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "shape", law.shape.has_value(), {weibull, gamma}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "deviation", law.deviation.has_value(), {normal}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "median", law.median.has_value(), {log_normal}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "spread", law.spread.has_value(), {log_normal}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "least", law.least.has_value(), {uniform}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "most", law.most.has_value(), {uniform}));
+  ORRERY_RETURN_IF_ERROR(stated(law, "samples", !law.samples.empty(), {sampled}));
   if (law.mean && *law.mean < Seconds(0)) return negative("mean", "mean");
   if (law.median && *law.median < Seconds(0)) return negative("median", "median");
   if (law.deviation && *law.deviation < Seconds(0)) return negative("deviation", "deviation");
   if (law.least && *law.least < Seconds(0)) return negative("time", "least");
   if (law.spread && *law.spread < 0) {
-    return fail(ErrorCode::bad_input, fmt::format("a negative spread, {}", *law.spread), "spread",
-                "write the standard deviation of the logarithm: 0 or more");
+    return bad_input(fmt::format("a negative spread, {}", *law.spread), "spread",
+                     "write the standard deviation of the logarithm: 0 or more");
   }
   if (law.spread && *law.spread > 10) {  // exp(10) is a factor of 22,000
-    return fail(ErrorCode::bad_input, fmt::format("a spread of {} is too wide", *law.spread),
-                "spread", "it is of the logarithm of the time: at most 10");
+    return bad_input(fmt::format("a spread of {} is too wide", *law.spread), "spread",
+                     "it is of the logarithm of the time: at most 10");
   }
   // Below, Gamma(1 + 1 / shape) exceeds 1e6; above, times vary by less than 1 %.
   if (law.shape && !(*law.shape >= 0.1 && *law.shape <= kMostShape)) {
-    return fail(ErrorCode::bad_input, fmt::format("a shape of {:g}", *law.shape), "shape",
-                "write 0.1 to 10000; 1 is exponential");
+    return bad_input(fmt::format("a shape of {:g}", *law.shape), "shape",
+                     "write 0.1 to 10000; 1 is exponential");
   }
-  if (normal && 2 * *law.deviation > *law.mean) {  // 2 % would be below 0
-    return fail(ErrorCode::bad_input, "a deviation above half of the mean", "deviation",
-                "write {law: gamma, mean: ..., shape: ...}, which has no times below 0");
+  if (law.deviation && 2 * *law.deviation > *law.mean) {  // 2 % would be below 0
+    return bad_input("a deviation above half of the mean", "deviation",
+                     "write {law: gamma, mean: ..., shape: ...}, which has no times below 0");
   }
-  if (uniform && *law.most < *law.least) {
-    return fail(ErrorCode::bad_input, "the most is below the least", "most");
+  if (law.least && *law.most < *law.least) {
+    return bad_input("the most is below the least", "most");
   }
   if (std::ranges::any_of(law.samples, [](Seconds s) { return s < Seconds(0); })) {
     return negative("time", "samples");
@@ -148,49 +147,25 @@ Result<void> check(const TimeLaw& law) {
 }
 
 Result<void> check_form(const TimeLaw& law) {
-  const bool has_mean = law.law == TimeForm::exactly || law.law == TimeForm::exponential ||
-                        law.law == TimeForm::weibull || law.law == TimeForm::gamma;
   TimeLaw whole = law;
-  if (has_mean && !whole.mean) whole.mean = Seconds(1);
+  if (is_scaled_by_mean(law.law) && !whole.mean) whole.mean = Seconds(1);
   ORRERY_RETURN_IF_ERROR(check(whole));
-  if (!(mean_of(whole) > Seconds(0))) return fail(ErrorCode::bad_input, "times of 0");
+  if (!(mean_of(whole) > Seconds(0))) return bad_input("times of 0");
   return {};
 }
 
 Seconds mean_of(const TimeLaw& law) {
-  switch (law.law) {
-    case TimeForm::uniform:
-      return (*law.least + *law.most) / 2;
-    case TimeForm::log_normal:
-      return *law.median * std::exp(*law.spread * *law.spread / 2);
-    case TimeForm::sampled:
-      return std::accumulate(law.samples.begin(), law.samples.end(), Seconds(0)) /
-             static_cast<double>(law.samples.size());
-    case TimeForm::exactly:
-    case TimeForm::exponential:
-    case TimeForm::weibull:
-    case TimeForm::normal:
-    case TimeForm::gamma:
-      break;
-  }
-  return *law.mean;
+  if (law.law == TimeForm::uniform) return (*law.least + *law.most) / 2;
+  if (law.law == TimeForm::log_normal) return *law.median * std::exp(*law.spread * *law.spread / 2);
+  if (law.law != TimeForm::sampled) return *law.mean;
+  return std::accumulate(law.samples.begin(), law.samples.end(), Seconds(0)) /
+         static_cast<double>(law.samples.size());
 }
 
 TimeLaw with_mean(TimeLaw law, Seconds mean) {
-  switch (law.law) {
-    case TimeForm::exactly:
-    case TimeForm::exponential:
-    case TimeForm::weibull:
-    case TimeForm::gamma:
-      law.mean = mean;
-      return law;
-    case TimeForm::uniform:
-    case TimeForm::normal:
-    case TimeForm::log_normal:
-    case TimeForm::sampled:
-      break;
-  }
-  return scaled(law, mean / mean_of(law));
+  if (!is_scaled_by_mean(law.law)) return scaled(law, mean / mean_of(law));
+  law.mean = mean;
+  return law;
 }
 
 Seconds time_at(const TimeLaw& law, double u) {

@@ -1,9 +1,12 @@
 #include "forecast/variability.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <ranges>
+
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
@@ -86,7 +89,7 @@ Result<void> check(const Variability& variability) {
     if (n.law != nullptr && *n.law) {
       const TimeLaw& law = **n.law;
       const std::string key = std::string(n.key) + "_law";
-      if (auto sound = check_form(law); !sound) return fail(at(key, sound.error()));
+      ORRERY_RETURN_IF_ERROR(at(key, check_form(law)));
       if (!(time_at(law, 0.999) > time_at(law, 0.001))) {
         return bad_input("all of its times are alike", key,
                          "leave it out, and write a spread of 0 for what does not vary");
@@ -94,11 +97,10 @@ Result<void> check(const Variability& variability) {
     }
     if (*n.value >= 0 && *n.value <= n.most) continue;
     const bool share = n.most == 1;
-    return fail(ErrorCode::bad_input,
-                fmt::format("a {} of {}", share ? "correlation" : "spread", *n.value),
-                std::string(n.key),
-                share ? std::string("write a share between 0 and 1")
-                      : fmt::format("write a coefficient of variation between 0 and {:g}", n.most));
+    return bad_input(
+        fmt::format("a {} of {}", share ? "correlation" : "spread", *n.value), std::string(n.key),
+        share ? std::string("write a share between 0 and 1")
+              : fmt::format("write a coefficient of variation between 0 and {:g}", n.most));
   }
   return {};
 }
@@ -109,7 +111,7 @@ Result<Variability> load_variability(const Catalog& catalog, std::string_view na
   ORRERY_TRY(const Document document,
              file ? read_document(std::string(name)) : catalog.find("variability", name));
   ORRERY_TRY(Variability variability, read<Variability>(document));
-  if (auto sound = check(variability); !sound) return fail(at(document.name, sound.error()));
+  ORRERY_RETURN_IF_ERROR(at(document.name, check(variability)));
   return variability;
 }
 
@@ -127,18 +129,15 @@ Result<Variability> with_settings(Variability variability, std::string_view sett
     const std::string_view key = setting.substr(0, setting.find('='));
     const auto* const known = std::ranges::find(numbers, key, &NamedNumber::key);
     if (known == numbers.end() || key.size() == setting.size()) {
-      std::string keys;
-      for (const NamedNumber& n : numbers) keys += (keys.empty() ? "" : ", ") + std::string(n.key);
-      return fail(ErrorCode::bad_input, fmt::format("'{}' sets no spread", setting), "",
-                  "write KEY=NUMBER,... with " + keys);
+      return bad_input(
+          fmt::format("'{}' sets no spread", setting), "",
+          fmt::format("write KEY=NUMBER,... with {}",
+                      fmt::join(numbers | std::views::transform(&NamedNumber::key), ", ")));
     }
     const std::string_view digits = setting.substr(key.size() + 1);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), *known->value);
-    if (error != std::errc() || end != digits.data() + digits.size()) {
-      return fail(ErrorCode::bad_input, fmt::format("'{}' is not a number", digits),
-                  std::string(key));
-    }
+    const auto number = parsed_number<double>(digits);
+    if (!number) return bad_input(fmt::format("'{}' is not a number", digits), std::string(key));
+    *known->value = *number;
   }
   ORRERY_RETURN_IF_ERROR(check(variability));
   return variability;
