@@ -1,8 +1,10 @@
 // orrery catalog: what the catalog holds, and one entry with its source.
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/accelerator.h"
@@ -23,29 +25,30 @@ struct CatalogOptions {
   std::string name;
 };
 
-const Value* at_path(const Value& root, const std::vector<std::string_view>& path) {
-  const Value* v = &root;
-  for (const std::string_view key : path) v = v == nullptr ? nullptr : v->find(key);
-  return v;
+// The field at "memory.capacity".
+const Value* at_path(const Value& root, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const Value* v = root.find(path.substr(0, dot));
+  return v == nullptr || dot == std::string_view::npos ? v : at_path(*v, path.substr(dot + 1));
 }
 
-std::string text_at(const Value& root, const std::vector<std::string_view>& path) {
+std::string text_at(const Value& root, std::string_view path) {
   const Value* v = at_path(root, path);
   return v != nullptr ? v->scalar_text() : "";
 }
 
 // The fields of an entry that nobody has checked; `all`: what to say of all of them.
 std::string unverified(const Value& entry, const char* all, const char* between) {
-  if (text_at(entry, {"provenance", "verified"}) != "true") return all;
-  const Value* fields = at_path(entry, {"provenance", "unverified"});
+  if (text_at(entry, "provenance.verified") != "true") return all;
+  const Value* fields = at_path(entry, "provenance.unverified");
   if (fields == nullptr) return "";
   return joined(fields->items() | std::views::transform(&Value::scalar_text), between);
 }
 
-// The columns of a listing: the most telling fields of each kind.
+// The columns of a listing.
 struct Shown {
   std::string title;
-  std::vector<std::string_view> path;
+  std::string path;  // "memory.capacity"
 };
 
 // Kinds whose entries are models, and have a size.
@@ -53,57 +56,44 @@ bool is_of_models(const std::string& kind) {
   return kind == "models" || kind == "generation" || kind == "recommendation";
 }
 
-std::vector<Shown> columns_of(const std::string& kind) {
-  const Shown title = {"of", {"title"}};
-  const std::map<std::string_view, std::vector<Shown>> known = {
-      {"models",
-       {{"layers", {"num_layers"}},
-        {"hidden", {"hidden"}},
-        {"heads", {"num_heads"}},
-        {"kv", {"num_kv_heads"}},
-        {"experts", {"moe", "num_experts"}},
-        {"vocab", {"vocab"}}}},
-      {"generation",
-       {{"height", {"image", "height"}},
-        {"width", {"image", "width"}},
-        {"frames", {"image", "frames"}},
-        {"steps", {"sampling", "steps"}}}},
-      {"accelerators",
-       {{"memory", {"memory", "capacity"}},
-        {"bandwidth", {"memory", "bandwidth"}},
-        {"bf16", {"peak", "bf16"}},
-        {"fp8", {"peak", "fp8"}}}},
-      {"failures",
-       {{"per 1,000 node-days", {"per_1000_node_days"}},
-        {"accelerators a node", {"accelerators_per_node"}},
-        title}},
-      {"variability",
-       {{"products", {"products", "spatial"}},
-        {"over time", {"products", "temporal"}},
-        {"between nodes", {"communication", "between_nodes"}},
-        title}},
-      {"scaling-laws",
-       {{"irreducible", {"irreducible"}},
-        {"parameters", {"parameters", "exponent"}},
-        {"tokens", {"tokens", "exponent"}},
-        title}},
-      {"critical-batches", {title}},
-      {"diffusers", {{"like", {"like"}}, title}},
-      {"hugging-face", {{"like", {"like"}}, title}},
-      {"restarts", {title}},
-      {"launch", {{"framework", {"title"}}, {"releases", {"releases"}}}},
-      {"software", {{"framework", {"title"}}}},
-      {"clusters", {{"node", {"node"}}, {"accelerators", {"accelerators"}}}},
-      {"nodes", {{"accelerator", {"accelerator"}}, {"accelerators", {"accelerators"}}}},
-      {"prices",
-       {{"accelerator", {"accelerator"}},
-        {"price", {"price"}},
-        {"provider", {"provider"}},
-        {"pricing", {"pricing"}},
-        {"date", {"date"}}}},
-  };
-  const auto found = known.find(kind);
-  return found == known.end() ? std::vector<Shown>() : found->second;
+// The most telling fields of each kind: a title and, where that is not its name, the field.
+constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
+    {"models",
+     "layers=num_layers, hidden, heads=num_heads, kv=num_kv_heads, experts=moe.num_experts, vocab"},
+    {"generation",
+     "height=image.height, width=image.width, frames=image.frames, steps=sampling.steps"},
+    {"accelerators",
+     "memory=memory.capacity, bandwidth=memory.bandwidth, bf16=peak.bf16, fp8=peak.fp8"},
+    {"failures",
+     "per 1,000 node-days=per_1000_node_days, accelerators a node=accelerators_per_node, of=title"},
+    {"variability",
+     "products=products.spatial, over time=products.temporal, "
+     "between nodes=communication.between_nodes, of=title"},
+    {"scaling-laws",
+     "irreducible, parameters=parameters.exponent, tokens=tokens.exponent, of=title"},
+    {"critical-batches", "of=title"},
+    {"diffusers", "like, of=title"},
+    {"hugging-face", "like, of=title"},
+    {"restarts", "of=title"},
+    {"launch", "framework=title, releases"},
+    {"software", "framework=title"},
+    {"clusters", "node, accelerators"},
+    {"nodes", "accelerator, accelerators"},
+    {"prices", "accelerator, price, provider, pricing, date"},
+};
+
+std::vector<Shown> columns_of(std::string_view kind) {
+  std::vector<Shown> out;
+  const auto* const known =
+      std::ranges::find(kColumns, kind, &std::pair<std::string_view, std::string_view>::first);
+  if (known == std::end(kColumns)) return out;
+  for (std::string_view rest = known->second; !rest.empty();) {
+    const std::string_view column = rest.substr(0, rest.find(", "));
+    rest.remove_prefix(std::min(column.size() + 2, rest.size()));
+    const std::size_t equals = column.find('=');
+    out.push_back({std::string(column.substr(0, equals)), std::string(column.substr(equals + 1))});
+  }
+  return out;
 }
 
 Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {
@@ -136,7 +126,7 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
     }
     for (const Shown& s : shown) cells.push_back({text_at(entry.root, s.path)});
     cells.push_back({unverified(entry.root, "all", ", ")});
-    cells.push_back({text_at(entry.root, {"provenance", "source"})});
+    cells.push_back({text_at(entry.root, "provenance.source")});
     table.add_row(std::move(cells));
     document.append(std::move(described));
   }

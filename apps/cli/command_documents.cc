@@ -1,7 +1,6 @@
 #include "command_documents.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,35 +15,9 @@
 namespace orrery::cli {
 namespace {
 
-std::vector<const CLI::App*> commands_within(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 void for_each_command(const CLI::App& app, const std::function<void(const CLI::App&)>& f) {
   f(app);
   for (const CLI::App* command : commands_within(app)) for_each_command(*command, f);
-}
-
-// The words after "orrery".
-std::string path_of(const CLI::App& app) {
-  const std::string name = full_name(app);
-  return app.get_parent() == nullptr ? "" : name.substr(name.find(' ') + 1);
-}
-
-// The options of a command and those of every command.
-std::vector<const CLI::Option*> all_options(const CLI::App& app) {
-  std::vector<const CLI::Option*> out;
-  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
-    for (const CLI::Option* option : level->get_options()) {
-      if (!option->get_lnames().empty() || !option->get_snames().empty()) out.push_back(option);
-    }
-  }
-  return out;
-}
-
-std::string dashed(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "-" + option.get_snames().front()
-                                     : "--" + option.get_lnames().front();
 }
 
 bool takes_a_value(const CLI::Option& option) { return option.get_expected_min() > 0; }
@@ -69,148 +42,6 @@ std::vector<std::string> names_for(const std::string& what) {
     }
   }
   return what == "kind" ? Catalog::built_in().kinds() : out;
-}
-
-// What may follow a command: commands, names for its first positional, options.
-struct Words {
-  std::vector<const CLI::App*> commands;
-  std::vector<std::string> names;
-  std::vector<const CLI::Option*> options;
-};
-Words words_after(const CLI::App& app) {
-  Words out{commands_within(app), {}, all_options(app)};
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    out.names = names_for(option->get_name(true));
-    break;
-  }
-  return out;
-}
-
-// Options whose values are names of the catalog, with these names; each once.
-std::vector<std::pair<std::string, std::vector<std::string>>> options_with_names(
-    const CLI::App& app) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> out;
-  for_each_command(app, [&](const CLI::App& command) {
-    for (const CLI::Option* option : all_options(command)) {
-      const std::string name = dashed(*option);
-      std::vector<std::string> values = names_for(name);
-      const bool known = std::ranges::any_of(out, [&](const auto& o) { return o.first == name; });
-      if (!values.empty() && !known) out.emplace_back(name, std::move(values));
-    }
-  });
-  return out;
-}
-
-// Commands as the patterns of a case: each with the command before it.
-std::vector<std::string> patterns_of(const CLI::App& app) {
-  std::vector<std::string> out;
-  for_each_command(app, [&](const CLI::App& command) {
-    if (command.get_parent() != nullptr) {
-      out.push_back(path_of(*command.get_parent()) + " " + command.get_name());
-    }
-  });
-  return out;
-}
-
-// In single quotes of a shell.
-std::string in_quotes(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-std::vector<std::string> all_in_quotes(std::vector<std::string> texts) {
-  for (std::string& text : texts) text = in_quotes(text);
-  return texts;
-}
-
-// bash and zsh find the command in the same way; `words` are those before the cursor.
-std::string find_command(const CLI::App& app, std::string_view words) {
-  return fmt::format(
-      "  local at= word\n  for word in {}; do\n    case \"$at $word\" in\n      {}) "
-      "at=\"${{at:+$at }}$word\" ;;\n    esac\n  done\n",
-      words, fmt::join(all_in_quotes(patterns_of(app)), "|"));
-}
-
-std::string bash_script(const CLI::App& app) {
-  std::string out =
-      "# Completion of orrery for bash.\n_orrery() {\n"
-      "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" "
-      "before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\n" +
-      find_command(app, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"") + "  case \"$before\" in\n";
-  for (const auto& [option, values] : options_with_names(app)) {
-    out += fmt::format("    {}) words={} ;;\n", option,
-                       in_quotes(fmt::format("{}", fmt::join(values, " "))));
-  }
-  out += "    *) case \"$at\" in\n";
-  for_each_command(app, [&](const CLI::App& command) {
-    const Words words = words_after(command);
-    std::vector<std::string> all = words.names;
-    for (const CLI::App* inner : words.commands) all.push_back(inner->get_name());
-    for (const CLI::Option* option : words.options) all.push_back(dashed(*option));
-    out += fmt::format("      {}) words={} ;;\n", in_quotes(path_of(command)),
-                       in_quotes(fmt::format("{}", fmt::join(all, " "))));
-  });
-  return out +
-         "    esac ;;\n  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
-         "complete -o default -F _orrery orrery\n";
-}
-
-std::string zsh_script(const CLI::App& app) {
-  std::string out = "#compdef orrery\n_orrery() {\n  local -a found\n" +
-                    find_command(app, "${words[2,CURRENT-1]}") +
-                    "  case \"$words[CURRENT-1]\" in\n";
-  for (const auto& [option, values] : options_with_names(app)) {
-    out += fmt::format("    {}) compadd -- {}; return ;;\n", option, fmt::join(values, " "));
-  }
-  out += "  esac\n  case \"$at\" in\n";
-  for_each_command(app, [&](const CLI::App& command) {
-    const Words words = words_after(command);
-    std::vector<std::string> all = all_in_quotes(words.names);
-    for (const CLI::App* inner : words.commands) {
-      all.push_back(in_quotes(inner->get_name() + ":" + inner->get_description()));
-    }
-    for (const CLI::Option* option : words.options) {
-      all.push_back(in_quotes(dashed(*option) + ":" + option->get_description()));
-    }
-    out += fmt::format("    {}) found=({}) ;;\n", in_quotes(path_of(command)), fmt::join(all, " "));
-  });
-  return out +
-         "  esac\n  _describe orrery found || _files\n}\n"
-         "if [ \"$funcstack[1]\" = _orrery ]; then _orrery \"$@\"; else compdef _orrery orrery; "
-         "fi\n";
-}
-
-std::string fish_script(const CLI::App& app) {
-  std::string out = fmt::format(
-      "# Completion of orrery for fish.\nfunction __orrery_at\n  set -l at ''\n"
-      "  for word in (commandline -opc)[2..-1]\n    switch \"$at $word\"\n      case {}\n"
-      "        set at (string trim \"$at $word\")\n    end\n  end\n  test \"$at\" = "
-      "\"$argv\"\nend\n",
-      fmt::join(all_in_quotes(patterns_of(app)), " "));
-  for_each_command(app, [&](const CLI::App& command) {
-    const Words words = words_after(command);
-    const std::string here =
-        fmt::format("complete -c orrery -n {} ", in_quotes("__orrery_at " + path_of(command)));
-    for (const CLI::App* inner : words.commands) {
-      out += fmt::format("{}-f -a {} -d {}\n", here, inner->get_name(),
-                         in_quotes(inner->get_description()));
-    }
-    if (!words.names.empty()) {
-      out +=
-          fmt::format("{}-a {}\n", here, in_quotes(fmt::format("{}", fmt::join(words.names, " "))));
-    }
-    for (const CLI::Option* option : words.options) {
-      const std::string name = dashed(*option);
-      const std::vector<std::string> values = names_for(name);
-      out += fmt::format(
-          "{}{} {} -d {}{}{}\n", here, name.starts_with("--") ? "-l" : "-s",
-          name.substr(name.starts_with("--") ? 2 : 1), in_quotes(option->get_description()),
-          takes_a_value(*option) ? " -r" : "",
-          values.empty() ? "" : " -f -a " + in_quotes(fmt::format("{}", fmt::join(values, " "))));
-    }
-  });
-  return out;
 }
 
 // Text of a manual page: nothing in it is a command of the formatter.
@@ -291,10 +122,79 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-Result<std::string> completion_script(const CLI::App& app, std::string_view shell) {
-  if (shell == "bash") return bash_script(app);
-  if (shell == "zsh") return zsh_script(app);
-  if (shell == "fish") return fish_script(app);
+std::vector<const CLI::App*> commands_within(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<const CLI::Option*> all_options(const CLI::App& app) {
+  std::vector<const CLI::Option*> out;
+  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      if (!option->get_lnames().empty() || !option->get_snames().empty()) out.push_back(option);
+    }
+  }
+  return out;
+}
+
+std::string dashed(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "-" + option.get_snames().front()
+                                     : "--" + option.get_lnames().front();
+}
+
+std::string completions(const CLI::App& app, std::span<char*> words) {
+  const CLI::App* command = &app;
+  for (const char* word : words) {
+    for (const CLI::App* inner : commands_within(*command)) {
+      if (inner->get_name() == word) command = inner;
+    }
+  }
+  std::string out;
+  const auto add = [&](std::string_view word, std::string_view sentence = "") {
+    out += fmt::format("{}\t{}\n", word, sentence);
+  };
+  const std::vector<std::string> values = names_for(words.empty() ? "" : words.back());
+  for (const std::string& name : values) add(name);
+  if (!values.empty()) return out;
+  for (const CLI::Option* option : command->get_options()) {
+    if (!option->get_positional()) continue;
+    for (const std::string& name : names_for(option->get_name(true))) add(name);
+    break;
+  }
+  for (const CLI::App* inner : commands_within(*command)) {
+    add(inner->get_name(), inner->get_description());
+  }
+  for (const CLI::Option* option : all_options(*command)) {
+    add(dashed(*option), option->get_description());
+  }
+  return out;
+}
+
+Result<std::string> completion_script(std::string_view shell) {
+  if (shell == "bash") {
+    return R"bash(# Completion of orrery for bash.
+_orrery() {
+  local IFS=$'\n'
+  COMPREPLY=($(compgen -W "$(orrery --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f1)" \
+    -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _orrery orrery
+)bash";
+  }
+  if (shell == "zsh") {
+    return R"zsh(#compdef orrery
+_orrery() {
+  local -a found
+  found=("${(@f)$(orrery --complete "${(@)words[2,CURRENT-1]}" | tr '\t' ':')}")
+  _describe orrery found || _files
+}
+if [ "$funcstack[1]" = _orrery ]; then _orrery "$@"; else compdef _orrery orrery; fi
+)zsh";
+  }
+  if (shell == "fish") {
+    return R"fish(# Completion of orrery for fish.
+complete -c orrery -a '(orrery --complete (commandline -opc)[2..-1])'
+)fish";
+  }
   return bad_input("no completion for '" + std::string(shell) + "'", "--completion",
                    "write bash, zsh or fish");
 }

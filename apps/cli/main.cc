@@ -75,6 +75,12 @@ int run(int argc, char** argv) {
   std::vector<Command> commands;
   for (const AddCommand add : kCommands) commands.push_back(add(app));
 
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  if (argc > 1 && std::string_view(argv[1]) == "--complete") {
+    std::fputs(completions(app, words.subspan(2)).c_str(), stdout);
+    return ExitCode::done;
+  }
+
   // These two need no command.
   const auto wants = [&](std::string_view option) {
     return std::any_of(argv + 1, argv + argc, [&](std::string_view word) {
@@ -85,7 +91,6 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
     const bool answers = e.get_exit_code() == 0;  // --help, --version
     if (answers && all_commands_known(app, words)) return app.exit(e);
     const auto is_json = [](const char* word) { return std::string_view(word) == "--json"; };
@@ -104,7 +109,7 @@ int run(int argc, char** argv) {
       input_memory() = static_cast<std::uint64_t>(bytes.value());
     }
     if (app.count("--completion") > 0) {
-      ORRERY_TRY(const std::string script, completion_script(app, shell));
+      ORRERY_TRY(const std::string script, completion_script(shell));
       return print(script);
     }
     if (app.count("--manual") > 0) {

@@ -12,9 +12,7 @@ namespace {
 
 std::vector<std::string> commands_of(const CLI::App& level) {
   std::vector<std::string> known;
-  for (const CLI::App* command : level.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
-  }
+  for (const CLI::App* command : commands_within(level)) known.push_back(command->get_name());
   return known;
 }
 
@@ -44,13 +42,9 @@ TypedCommand typed_command(const CLI::App& app, std::span<char*> words) {
   return out;
 }
 
-std::vector<std::string> options_of(const CLI::App* app) {
+std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> out;
-  for (; app != nullptr; app = app->get_parent()) {
-    for (const CLI::Option* option : app->get_options()) {
-      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
-    }
-  }
+  for (const CLI::Option* option : all_options(app)) out.push_back(dashed(*option));
   return out;
 }
 
@@ -75,7 +69,7 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& parsed, std::span<
     const std::string word = *extra;
     const std::string option = word.substr(0, word.find('='));
     if (word.starts_with('-')) {
-      const auto near = nearest_name(option, options_of(command));
+      const auto near = nearest_name(option, options_of(*command));
       return {ErrorCode::bad_input, command->get_name() + " has no option " + option, "",
               near ? "did you mean " + *near + "?" : "see " + help};
     }
