@@ -7,7 +7,6 @@
 #include <malloc.h>
 #endif
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdio>

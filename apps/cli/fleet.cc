@@ -1,5 +1,4 @@
 // orrery fleet: a shared cluster of many jobs.
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <string>

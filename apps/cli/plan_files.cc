@@ -1,7 +1,5 @@
 #include "plan_files.h"
 
-#include <cstdio>
-
 #include "estimate/spec.h"
 #include "estimate/step_timeline.h"
 #include "launch/launch.h"

@@ -1,7 +1,5 @@
 #include "forecast/restart_times.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,6 @@
 #include "lower/cost_context.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cost/collective/communication_path.h"
 #include "cost/kernel/kernel_parameters.h"

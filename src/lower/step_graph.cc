@@ -13,7 +13,6 @@
 #include "lower/shard_moves.h"
 #include "lower/step_pass.h"
 #include "lower/step_pipeline.h"
-#include "outcome/invariant.h"
 #include "schedule/linear_order.h"
 #include "schedule/pipeline_wiring.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "network/max_min.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {

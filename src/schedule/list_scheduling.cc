@@ -1,6 +1,5 @@
 #include "schedule/list_scheduling.h"
 
-#include <algorithm>
 #include <functional>
 #include <queue>
 #include <vector>

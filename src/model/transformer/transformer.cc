@@ -6,7 +6,6 @@
 #include "model/transformer/adapted_block.h"
 #include "model/transformer/blocks.h"
 #include "model/transformer/division_rules.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {

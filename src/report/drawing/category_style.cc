@@ -1,7 +1,5 @@
 #include "report/drawing/category_style.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "report/drawing/figures.h"

@@ -8,7 +8,6 @@
 #include "document/results.h"
 #include "model/recommendation/torchrec_planner.h"
 #include "outcome/enum_names.h"
-#include "outcome/printable.h"
 #include "report/drawing/figures.h"
 #include "report/drawing/table.h"
 #include "units/grouped.h"

@@ -1,6 +1,5 @@
 #include "trace/chakra/process_groups.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
