@@ -370,7 +370,7 @@ TEST(Spec, AdaptersStandBesideAnyModel) {
       parse_yaml("model: llama-3.1-8b\ncluster: h100-sxm:8\nadapters: {rank: 0}\n", "s.yaml");
   EXPECT_THAT(read_spec(*absurd, "", catalog()).error().text(),
               testing::AllOf(testing::HasSubstr("s.yaml: line 3, adapters"),
-                             testing::HasSubstr("adapters.rank is 0")));
+                             testing::HasSubstr("adapters.rank 0 is outside")));
 }
 
 TEST(Spec, ErrorsGiveFileLineAndField) {
