@@ -328,7 +328,8 @@ TEST(Model, ContradictionsAreRefused) {
               HasSubstr("attention mha has as many of both; use gqa"));
   EXPECT_THAT(refusal([](Architecture& a) { a.global_attention_every = 4; }),
               HasSubstr("without sliding_window"));
-  EXPECT_THAT(refusal([](Architecture& a) { a.max_position = 0; }), HasSubstr("max_position 0 is outside"));
+  EXPECT_THAT(refusal([](Architecture& a) { a.max_position = 0; }),
+              HasSubstr("max_position 0 is outside"));
   EXPECT_THAT(refusal([](Architecture& a) { a.kind = ModelKind::vision_encoder; }),
               HasSubstr("needs vision.patch"));
   EXPECT_THAT(refusal([](Architecture& a) { a.num_encoder_layers = 2; }),

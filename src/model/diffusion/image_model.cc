@@ -162,7 +162,8 @@ ImageModel completed(ImageModel m) {
 
 namespace {
 
-bool check_channels(const std::vector<std::int64_t>& channels, const char* field, ModelProblems& p) {
+bool check_channels(const std::vector<std::int64_t>& channels, const char* field,
+                    ModelProblems& p) {
   bool right = p.require(!channels.empty() && channels.size() <= kMostResolutions,
                          fmt::format("{} lists {} resolutions, must be 1 to {}", field,
                                      channels.size(), kMostResolutions));

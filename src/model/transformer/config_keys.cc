@@ -20,9 +20,8 @@ const Value* member(const Value& map, std::string_view key) {
   const std::string_view below = key.substr(dot + 1);
   if (v->kind() == Value::Kind::map) return v->find(below);
   const auto place = parsed_number<std::size_t>(below);
-  return v->kind() == Value::Kind::list && place && *place < v->items().size()
-             ? &v->items()[*place]
-             : nullptr;
+  return v->kind() == Value::Kind::list && place && *place < v->items().size() ? &v->items()[*place]
+                                                                               : nullptr;
 }
 
 bool is_off(const Value& v) {

@@ -23,9 +23,8 @@ namespace orrery {
 
 Operator& BlockWriter::chunk_product(std::string_view name, double each, double chunk, double m,
                                      double n, double k, int backward_products) {
-  Operator& op =
-      batched_product(name, OperatorClass::attention_core,
-                      {each / chunk, whole_rows().symbol, LogicalAxis::heads}, m, n, k);
+  Operator& op = batched_product(name, OperatorClass::attention_core,
+                                 {each / chunk, whole_rows().symbol, LogicalAxis::heads}, m, n, k);
   op.backward_products = backward_products;
   return op;
 }
