@@ -78,9 +78,8 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                     "fp32 weights alone, whose place gradients cannot take",
                     context.software.name));
   }
-  const std::optional<Model> as_held =
-      scenario.model.family->as_held(scenario.model, step.division());
-  const Model& held = as_held ? *as_held : scenario.model;
+  CostCache& cache = step.priced->cache;
+  const Model& held = cache.held(plan);
   add(held.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);
       image != nullptr && steers(*image)) {
@@ -91,7 +90,6 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
   const auto add_once = [&](std::string line) {
     if (std::ranges::find(out, line) == out.end()) out.push_back(std::move(line));
   };
-  CostCache& cache = step.priced->cache;
   for (std::size_t site = 0; site < cache.sites(); ++site) {
     const KernelParameters& kernels = cache.at_site(site).context().kernels.parameters();
     for (const KernelAssumption& a : kernels.assumed) {

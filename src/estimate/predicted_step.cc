@@ -50,18 +50,6 @@ PricedScenario::PricedScenario(Scenario asked, CostContext context, BlockGraphs 
       cache(scenario.model, scenario.training, with_kernel_times(std::move(context), scenario),
             graphs) {}
 
-Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding) {
-  SimulatedStep out;
-  ORRERY_TRY(out.step, step_graph(costs, folding));
-  out.timeline = simulate(out.step.graph);
-  out.windows = windows(costs, out.step, out.timeline);
-  out.time = step_time(out.windows);
-  if (const auto& times = costs.cache->context().kernel_times) {
-    ORRERY_RETURN_IF_ERROR(times->outcome());
-  }
-  return out;
-}
-
 Flops model_flops_of_a_sequence(const PredictedStep& step, AttentionCount count) {
   const Training& training = step.training();
   std::function<double(const Operator&)> share;

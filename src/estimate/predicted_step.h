@@ -16,11 +16,9 @@
 #include "catalog/catalog.h"
 #include "cost/step/training_conditions.h"
 #include "estimate/scenario.h"
-#include "lower/step_graph.h"
-#include "lower/step_window.h"
+#include "lower/simulated_step.h"
 #include "model/division.h"
 #include "outcome/result.h"
-#include "simulate/simulate.h"
 
 namespace orrery {
 
@@ -35,16 +33,6 @@ struct PricedScenario {
 // Prices under these training conditions. Errors: costs that the catalog lacks.
 Result<std::shared_ptr<PricedScenario>> priced(Scenario scenario, const Catalog& catalog,
                                                const TrainingConditions& conditions);
-
-// The graph of a step, and when each of its nodes runs.
-struct SimulatedStep {
-  StepGraph step;
-  Timeline timeline;
-  std::vector<StepWindow> windows;  // by device
-  Picoseconds time;                 // from the beginning of one step to that of the next
-};
-// Errors: as step_graph; kernel times that failed.
-Result<SimulatedStep> simulated(const StepCosts& costs, Folding folding);
 
 struct PredictedStep {
   std::shared_ptr<PricedScenario> priced;

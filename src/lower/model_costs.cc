@@ -1,10 +1,10 @@
 #include "lower/model_costs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "lower/shard_moves.h"
-#include "model/family.h"
 #include "plan/plan_rules.h"
 
 namespace orrery {
@@ -288,8 +288,12 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   append(key, groups.ep_node);
   append(key, groups.etp);
   append(key, groups.tower);
-  // These ranks average the gradients of replicated tables.
-  if (model_.tables > 0) append(key, groups.expert_shard);
+  if (model_.tables > 0) {
+    // These ranks average the gradients of replicated tables.
+    append(key, groups.expert_shard);
+    // Where tables lie follows from more of the plan.
+    key.push_back(std::bit_cast<std::int64_t>(&held(plan)));
+  }
   const RowDivision rows = documents_ ? this->rows(plan) : RowDivision{};
   if (documents_) {
     key.push_back(rows.replicas);
@@ -302,8 +306,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   // Priced outside the lock; two threads may do the same work, the first result is kept.
   const BlockSetting setting = this->setting(plan, rows);
   auto made = std::make_unique<ModelCosts>();
-  const std::optional<Model> as_held = model_.family->as_held(model_, division(plan));
-  const Model& held = as_held ? *as_held : model_;
+  const Model& held = this->held(plan);
   for (const Block& block : held.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "lower/block_cost.h"
@@ -69,9 +70,11 @@ class CostCache {
   // weight gradient weighs `pending_weight` of a held activation. The reference stays valid.
   const std::vector<InFlight>& in_flight(const Schedule& schedule, const PipelineShape& shape,
                                          int group, double pending_weight);
-  // How the plan divides the model, with the rates and prices of the context: where tables lie
-  // follows from it (lower/table_division.cc). Refers to the cache.
+  // How the plan divides the model, with the rates of the context and the price of its step: where
+  // tables lie follows from it (lower/table_division.cc). Refers to the cache.
   Division division(const Plan& plan);
+  // The model as the plan's ranks hold it (ModelFamily::as_held). The reference stays valid.
+  const Model& held(const Plan& plan);
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
@@ -90,11 +93,13 @@ class CostCache {
   const Training& training_;
   CostContext context_;
   BlockGraphs graphs_;
+  bool is_held_ = false;  // the model is as ranks hold it already
   std::unique_ptr<DocumentRows> documents_;
   mutable std::map<std::int64_t, std::unique_ptr<DocumentRows>> documents_by_length_;  // by cp
   std::vector<std::unique_ptr<CostCache>> further_sites_;
   mutable std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
+  std::map<std::string, std::unique_ptr<Model>> held_;  // by plan; null where it is the model
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
 };

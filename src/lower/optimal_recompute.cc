@@ -48,13 +48,6 @@ Plan with(const Plan& plan, const Setting& setting, std::int64_t layers) {
   return out;
 }
 
-bool fits(const StepCosts& step) {
-  for (int d = 0; d < step.shape.devices; ++d) {
-    if (memory_room(step, d).left() < 0) return false;
-  }
-  return true;
-}
-
 // Of one device where all its layers follow a setting.
 struct Whole {
   double backward = 0;

@@ -179,6 +179,13 @@ MemoryRoom memory_room(const StepCosts& step, int device) {
   return out;
 }
 
+bool fits(const StepCosts& step) {
+  for (int d = 0; d < step.shape.devices; ++d) {
+    if (memory_room(step, d).left() < 0) return false;
+  }
+  return true;
+}
+
 MemoryReport stage_memory(const StepCosts& step, int device) {
   if (!step.sites.empty() && step.device_site.empty()) return memory_room(step, device).memory;
   const InFlight held = held_units(step, device);

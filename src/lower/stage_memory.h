@@ -30,6 +30,8 @@ struct MemoryRoom {
   [[nodiscard]] ByteCount left() const { return capacity - memory.peak; }
 };
 MemoryRoom memory_room(const StepCosts& step, int device);
+// Whether every device has the memory for it.
+bool fits(const StepCosts& step);
 
 // Its memory alone. O(chunks) if all layers are alike; the words of the report are left empty, for a
 // search asks for a million of them.

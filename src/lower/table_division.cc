@@ -1,6 +1,6 @@
 // What decides where embedding tables lie (model/recommendation/table_placement.h): rates, by which
-// the planner divides them, and the time of a step, by which it chooses among the placements that
-// it has made in different ways. Both are prices of the step's own cost model.
+// the planner divides them, and the price of a step, by which it chooses among the placements that
+// it has made in different ways. Both are those of the step's own cost model.
 //
 // The rate of an exchange is that of what is added to one as large as that of all tables,
 //
@@ -11,20 +11,54 @@
 // all-to-all. It is infinite where a group is one rank. Memory has the rate of kernels that it
 // bounds.
 //
-// The time of a step is that of forward and backward of its blocks without recomputation, of the
-// all-reduces of their dense gradients, each of which begins when the backward of its layer and the
-// all-reduce before have ended, and of the optimizer, which also sets the gradients to zero
-// (StepCosts::optimizer_parts). All of this is as without ZeRO, so that tables lie alike under all
-// of its stages, and nothing is slowed by the all-reduces beside it.
-#include <algorithm>
+// The price of a step is that of this plan with the model so placed: priced, lowered and simulated
+// as every other step, and judged by its memory. Where some layers are recomputed, all are.
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "lower/model_costs.h"
-#include "lower/optimizer_bytes.h"
-#include "lower/price.h"
+#include "lower/simulated_step.h"
+#include "lower/stage_memory.h"
+#include "model/family.h"
 #include "model/recommendation/recommendation.h"
 #include "plan/plan_rules.h"
 
 namespace orrery {
+namespace {
+
+// What of the plan places its tables, for a search has many plans that differ in the rest. Look-ups
+// are recomputed with the whole of the first layer, or not at all; and where the plan states how
+// tables are divided there is nothing to choose by the price of its step.
+Plan plan_of_placement(Plan plan) {
+  plan.recompute_layers = 0;
+  plan.recompute_modules.clear();
+  const bool states = plan.table_sharding != TableSharding::automatic;
+  if (states) plan.zero = 0;
+  if (states || plan.recompute == Recompute::selective) plan.recompute = Recompute::none;
+  return plan;
+}
+
+}  // namespace
+
+const Model& CostCache::held(const Plan& plan) {
+  if (is_held_) return model_;
+  std::string key = to_text(plan_of_placement(plan));
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto it = held_.find(key); it != held_.end()) {
+      return it->second ? *it->second : model_;
+    }
+  }
+  // Outside the lock, as blocks are priced.
+  std::optional<Model> as_held = model_.family->as_held(model_, division(plan));
+  auto made = as_held ? std::make_unique<Model>(*std::move(as_held)) : nullptr;
+  const std::scoped_lock lock(mutex_);
+  const auto it = held_.try_emplace(std::move(key), std::move(made)).first;
+  return it->second ? *it->second : model_;
+}
 
 Division CostCache::division(const Plan& plan) {
   Division out = orrery::division(context_.cluster, training_, plan);
@@ -50,31 +84,13 @@ Division CostCache::division(const Plan& plan) {
   out.between_towers = rate(CollectiveKind::all_to_all, vectors, groups.tower_peers);
   out.dense_gradients = rate(CollectiveKind::all_reduce, vectors, groups.world);
   out.memory_bandwidth = context_.kernels.parameters().memory_bandwidth;
-  out.step_time = [this, plan, trains = out.trains](const Model& held) {
-    BlockSetting setting = this->setting(plan);
-    std::vector<BlockCost> blocks;
-    for (const Block& block : held.blocks) {
-      blocks.push_back(block_cost(block, setting, Recompute::none));
-    }
-    setting.layer = false;
-    const BlockCost head = block_cost(held.head, setting, Recompute::none);
-    Picoseconds computed = head.forward.time + head.backward.time;
-    for (const std::uint16_t block : held.layers) computed += blocks[block].forward.time;
-    if (!trains) return computed.seconds();
-    const Bytes gradient = element_size(training_.gradients);
-    Seconds reduced;
-    double dense = 0;
-    for (std::size_t i = held.layers.size(); i-- > 0;) {
-      const BlockCost& block = blocks[held.layers[i]];
-      computed += block.backward.time;
-      reduced = std::max(reduced, computed.seconds()) +
-                context_.communicate(CollectiveKind::all_reduce, gradient * block.trained.dense,
-                                     setting.layout.world);
-      dense += block.trained.dense;
-    }
-    // The update, which also sets the gradient to zero, as StepCosts::optimizer_parts does.
-    const Bytes moved = optimizer_bytes(training_, context_.software, gradient) + gradient;
-    return reduced + price(memory_bound(moved * dense), context_);
+  out.step_price = [this, plan = plan_of_placement(plan)](const Model& held) {
+    CostCache cache(held, training_, context_, BlockGraphs::dropped);
+    cache.is_held_ = true;
+    const StepCosts step = step_costs(cache, plan);
+    // A step that cannot be run is refused when it is built, however tables lie.
+    const Result<SimulatedStep> run = simulated(step, Folding::folded);
+    return StepPrice{(run ? run->time : lower_bound(step)).seconds(), fits(step)};
   };
   return out;
 }

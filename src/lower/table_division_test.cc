@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "lower/model_costs.h"
 #include "lower/priced_model.h"
+#include "lower/simulated_step.h"
+#include "lower/stage_memory.h"
 #include "model/recommendation/recommendation.h"
 #include "model/recommendation/recommender.h"
 
@@ -59,21 +61,25 @@ TEST(TableDivision, RatesAreThoseOfTheCollectives) {
   }
 }
 
-// The time by which placements are compared is that of the passes, and of what follows them.
-TEST(TableDivision, StepsArePricedAsTheyAreMade) {
-  PricedModel priced(*build_model(ranker()), "h100-sxm:16", "ep=16", 1);
-  priced.plan.micro_batch = 1024;
-  const Model& model = priced.cache->model();
-  const Division d = priced.cache->division(priced.plan);
-  const ModelCosts& costs = priced.costs(Backward::fused);
-  Picoseconds passes = costs.head.forward.time + costs.head.backward.time;
-  for (const std::uint16_t layer : model.layers) {
-    passes += costs.blocks[layer].forward.time + costs.blocks[layer].backward.time;
+// Placements are compared by the step of the plan, to the picosecond: lowered and simulated, with
+// what ZeRO sends and recomputation computes again.
+TEST(TableDivision, PlacementsAreComparedByTheStepOfThePlan) {
+  for (const auto& [plan, samples] :
+       {std::pair{"ep=16,zero=0", 1024}, std::pair{"ep=16,zero=2", 1024},
+        std::pair{"ep=16,zero=3,recompute=full", 1024}, std::pair{"ep=16,tp=2,zero=1", 512}}) {
+    SCOPED_TRACE(plan);
+    PricedModel priced(*build_model(ranker()), "h100-sxm:16", plan, 1);
+    priced.training.global_batch = 16384;
+    priced.plan.micro_batch = samples;
+    CostCache& cache = *priced.cache;
+    const StepCosts step = step_costs(cache, priced.plan);
+    const auto run = simulated(step, Folding::folded);
+    ASSERT_TRUE(run);
+    const StepPrice price = cache.division(priced.plan).step_price(cache.held(priced.plan));
+    EXPECT_EQ(price.time, run->time.seconds());
+    EXPECT_EQ(price.fits, fits(step));
+    EXPECT_TRUE(price.fits);
   }
-  const std::optional<Model> held = model.family->as_held(model, d);
-  ASSERT_TRUE(held);
-  EXPECT_GT(d.step_time(*held), passes.seconds());
-  EXPECT_LT(d.step_time(*held), 1.1 * passes.seconds());
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ struct ExchangeRates {
   BytesPerSecond sums{};     // of partial sums: reduce-scatter, and all-gather of their gradients
 };
 
+// What a step takes, and whether its accelerators have the memory for it.
+struct StepPrice {
+  Seconds time;
+  bool fits = true;
+};
+
 struct Division {
   std::int64_t tp = 1;
   std::int64_t cp = 1;
@@ -75,8 +81,8 @@ struct Division {
   Bytes storage{};
   BytesPerSecond host_bandwidth{};
   BytesPerSecond storage_bandwidth{};
-  // What a step takes of the model as its ranks hold it; empty: not priced.
-  std::function<Seconds(const Model& held)> step_time{};
+  // The step of this plan of the model as its ranks hold it; empty: not priced.
+  std::function<StepPrice(const Model& held)> step_price{};
 };
 
 // All-to-alls divide the heads of a tensor-parallel rank over `head_ranks`: why they cannot, and what

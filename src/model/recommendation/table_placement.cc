@@ -1,10 +1,14 @@
 #include "model/recommendation/table_placement.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "model/recommendation/blocks.h"
+#include "model/recommendation/recommendation.h"
 #include "model/recommendation/table_costs.h"
 #include "model/recommendation/table_partition.h"
 #include "model/recommendation/torchrec_planner.h"
@@ -314,18 +318,20 @@ class Placer {
 TablePlacement place_tables(const Recommender& r, const Division& d) {
   Placer placer(r, d);
   std::vector<TablePlacement> ways = placer.placements();
-  const auto time = [&](const TablePlacement& p) {
-    if (!d.step_time || ways.size() == 1) return p.time;
-    Model held;
-    build_recommendation_blocks(held, r, &p);
-    return d.step_time(held);
+  std::optional<Model> held;
+  if (d.step_price && ways.size() > 1) held = *build_model(r);
+  // First those whose step has room, then those whose tables have, then the fastest.
+  const auto rank = [&](const TablePlacement& p) {
+    if (!held) return std::tuple(false, !p.fits, p.time);
+    build_recommendation_blocks(*held, r, &p);
+    const StepPrice step = d.step_price(*held);
+    return std::tuple(!step.fits, !p.fits, step.time);
   };
-  TablePlacement* best = nullptr;
-  Seconds least;
-  for (TablePlacement& p : ways) {
-    if (best != nullptr && best->fits && !p.fits) continue;
-    const Seconds own = time(p);
-    if (best != nullptr && best->fits == p.fits && least <= own) continue;
+  TablePlacement* best = &ways.front();
+  auto least = rank(*best);
+  for (TablePlacement& p : std::span(ways).subspan(1)) {
+    const auto own = rank(p);
+    if (own >= least) continue;
     best = &p;
     least = own;
   }

@@ -19,9 +19,9 @@
 //
 // is kept. M, H, X and R are the rates of memory, of the link to the host, of the exchange, and of
 // all-reduces of gradients of g bytes (model/division.h, ExchangeRates). t knows neither latencies
-// nor what runs beside an exchange. Of the placements that are kept, the one is taken with which a
-// step takes the least time (Division::step_time). The step is made of the same amounts
-// (model/operator.h, EmbeddingBags and VectorExchange).
+// nor what runs beside an exchange. Of the placements that are kept, the one is taken with which the
+// step of the plan has room and takes the least time (Division::step_price). The step is made of
+// the same amounts (model/operator.h, EmbeddingBags and VectorExchange).
 //
 //   work on a rank, of S look-ups of a piece w wide; an element has e bytes in rows, a in vectors:
 //     forward   S (ceil32(w e) + 8) + bags w a

@@ -205,12 +205,12 @@ TEST(TablePlacement, IsTheOneWithTheFastestStep) {
   for (const VectorExchange::Ranks fast :
        {VectorExchange::Ranks::all, VectorExchange::Ranks::tower}) {
     for (const bool partial : {false, true}) {
-      d.step_time = [&](const Model& held) {
+      d.step_price = [&](const Model& held) {
         const std::vector<VectorExchange>& sends = held.blocks.front().operators.front().sends;
         const bool found = std::ranges::any_of(sends, [&](const VectorExchange& e) {
           return e.among == fast && e.partial == partial;
         });
-        return Seconds(found ? 1 : 2);
+        return StepPrice{Seconds(found ? 1 : 2)};
       };
       const TableSharding expected = !partial ? TableSharding::table
                                      : fast == VectorExchange::Ranks::all
@@ -219,6 +219,27 @@ TEST(TablePlacement, IsTheOneWithTheFastestStep) {
       EXPECT_EQ(place_tables(r, d).tables[0].sharding, expected);
     }
   }
+}
+
+// A step that has room is taken before a faster one that has not.
+TEST(TablePlacement, IsOneWithWhichTheStepFits) {
+  Recommender r = equal_tables(128);
+  Division d = division_of(64);
+  std::size_t priced = 0;
+  const auto copies = [&](const Model& held) {
+    return held.blocks.front().operators[1].name == "tables.replicated";
+  };
+  d.step_price = [&](const Model& held) {
+    ++priced;
+    return StepPrice{Seconds(copies(held) ? 1 : 2)};
+  };
+  r.rows_per_table = 1000;
+  EXPECT_EQ(place_tables(r, d).tables[0].sharding, TableSharding::data);
+  EXPECT_GT(priced, 1u);
+  d.step_price = [&](const Model& held) {
+    return StepPrice{Seconds(copies(held) ? 1 : 2), !copies(held)};
+  };
+  EXPECT_NE(place_tables(r, d).tables[0].sharding, TableSharding::data);
 }
 
 // Cutting ends when it has placed as many pieces as the planner may; tables then lie in one of the
