@@ -62,8 +62,6 @@ ReportedPlacement reported_placement(const Recommender& r, const Division& d, st
 }
 
 std::string placement_text(const ReportedPlacement& placement, const TextStyle& style) {
-  std::string out =
-      fmt::format("{} on {} ranks of {}\n\n", placement.model, placement.ranks, placement.cluster);
   const bool outside = std::ranges::any_of(placement.tables, [](const ReportedTables& t) {
     return t.placed.memory != TableMemory::device;
   });
@@ -83,21 +81,25 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
               t.placed.codec == VectorCodec::none ? "" : std::string(to_text(t.placed.codec)),
               fmt::format("{:.3g} ms", t.torchrec_ms), t.placed.reason);
   }
-  out += table.text(style);
-  out += fmt::format(
-      "\nThe busiest rank looks up, updates and sends for {:.3f} times the mean.\nIts tables and "
-      "their optimizer's states take {}, the mean {}.\n",
+  std::string out = paragraph(style, "{} on {} ranks of {}", placement.model,
+                              grouped(placement.ranks), placement.cluster);
+  out += "\n" + table.text(style) + "\n";
+  out += paragraph(
+      style,
+      "the busiest rank looks up, updates and sends for {:.3f} times the mean; its tables and "
+      "their optimizer's states take {}, the mean {}",
       placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory));
   if (placement.host_memory + placement.storage > Bytes(0)) {
-    out += fmt::format("Of a rank, {} lie in memory of the host and {} on disks.\n",
-                       to_text(placement.host_memory), to_text(placement.storage));
+    out += paragraph(style, "of a rank, {} lie in memory of the host and {} on disks",
+                     to_text(placement.host_memory), to_text(placement.storage));
   }
-  out += fmt::format(
-      "By the planner's count they take {} of a step; no division of its kinds takes less than "
-      "{}.\nThe step takes {} of the {} of a GPU{}.\n",
-      to_text(placement.time), to_text(placement.bound), to_text(placement.step_memory),
-      to_text(placement.capacity), placement.fits ? "" : ": it does not fit");
-  return out;
+  out += paragraph(style,
+                   "by the planner's count they take {} of a step; no division of its kinds takes "
+                   "less than {}",
+                   to_text(placement.time), to_text(placement.bound));
+  return out + paragraph(style, "the step takes {} of the {} of a rank{}",
+                         to_text(placement.step_memory), to_text(placement.capacity),
+                         placement.fits ? "" : ": it does not fit");
 }
 
 template <>
@@ -170,10 +172,10 @@ Result<ReportedTowers> reported_towers(const Recommender& recommender,
 }
 
 std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
-  std::string out = fmt::format("{}: {} towers, {}\n\n", towers.model, towers.towers.size(),
-                                towers.strategy == TowerStrategy::coherent
-                                    ? "of features that are alike"
-                                    : "of features that are unlike each other");
+  std::string out = paragraph(style, "{}: {} towers, {}", towers.model, towers.towers.size(),
+                              towers.strategy == TowerStrategy::coherent
+                                  ? "of features that are alike"
+                                  : "of features that are unlike each other");
   Table table(right("tower", 2), right("features", 2), right("elements", 2), right("look-ups", 2),
               right("size", 2), left("which", 2));
   for (std::size_t i = 0; i < towers.towers.size(); ++i) {
@@ -181,20 +183,19 @@ std::string towers_text(const ReportedTowers& towers, const TextStyle& style) {
     table.row(std::to_string(i), std::to_string(t.features.size()), fmt::format("{:g}", t.width),
               fmt::format("{:g}", t.look_ups), to_text(t.size), joined(t.features, " "));
   }
-  out += table.text(style);
-  out += "\n";
+  out += "\n" + table.text(style) + "\n";
   if (towers.inside && towers.across) {
-    out += fmt::format(
-        "The mean similarity is {:.3f} between features of one tower and {:.3f} between features "
-        "of different towers.\n",
+    out += paragraph(
+        style,
+        "the mean similarity is {:.3f} between features of one tower and {:.3f} between features "
+        "of different towers",
         *towers.inside, *towers.across);
   } else if (towers.across) {
-    out += fmt::format("The mean similarity of features of different towers is {:.3f}.\n",
-                       *towers.across);
+    out += paragraph(style, "the mean similarity of features of different towers is {:.3f}",
+                     *towers.across);
   }
-  out += fmt::format("The busiest tower has {:.3f} times the mean number of look-ups.\n",
-                     towers.imbalance);
-  return out;
+  return out + paragraph(style, "the busiest tower has {:.3f} times the mean number of look-ups",
+                         towers.imbalance);
 }
 
 template <>
