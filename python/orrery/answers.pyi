@@ -1895,8 +1895,8 @@ class Collective(Record):
     """bus bandwidth = factor x payload / time"""
     library_s: float
     """what the communication library takes, by the cost model"""
-    library_algorithm: str
-    """that it chooses; of an all-to-all, how its messages travel"""
+    library_algorithm: Literal["ring", "bidirectional_ring", "tree", "double_tree", "recursive_doubling", "halving_doubling", "bruck", "parallel_trees", "chain", "binomial", "hierarchical", "in_switch", "direct", "pairwise", "pxn", "synthesized", "imported"]
+    """that it chooses; of an all-to-all, how its messages travel: direct or pxn"""
     library_protocol: Literal["low_latency", "low_latency_128", "simple"]
     """that it chooses"""
     algorithms: Records[AlgorithmTimes]

@@ -295,11 +295,12 @@ Result<CollectiveComparison> compare_collective(const Cluster& cluster, const Ca
   out.payload = payload;
   out.bus_factor = bus_factor(kind, static_cast<double>(ranks));
   out.library = slowest.library;
+  out.library_algorithm = program_algorithm(out.library.algorithm);
   const CommunicationPath& path = slowest.path;
   if (kind == CollectiveKind::all_to_all) {
     const AllToAllTimes times =
         all_to_all_times(kind, payload, path, out.library.protocol, parameters);
-    out.library_messages =
+    out.library_algorithm =
         times.direct <= times.aggregated ? ProgramAlgorithm::direct : ProgramAlgorithm::pxn;
   }
   Cluster reached = cluster;

@@ -82,8 +82,9 @@ struct CollectiveComparison {
   Bytes payload;
   double bus_factor = 1;  // bus bandwidth = factor x payload / time
   CollectiveChoice library;
-  // How the messages of its all-to-all travel, whatever is simulated beside it: direct or pxn.
-  std::optional<ProgramAlgorithm> library_messages;
+  // What the library chooses, whatever is simulated; of an all-to-all, whose messages travel
+  // directly or are gathered first: direct or pxn.
+  ProgramAlgorithm library_algorithm = ProgramAlgorithm::ring;
   std::vector<AlgorithmTimes> algorithms;  // the fastest by flows first
 };
 

@@ -63,18 +63,10 @@ std::string network_text(const NetworkFigures& n, const TextStyle& style) {
   return out + "\n" + table.text(style);
 }
 
-namespace {
-
-std::string_view library_algorithm(const CollectiveComparison& c) {
-  return c.library_messages ? to_text(*c.library_messages) : to_text(c.library.algorithm);
-}
-
-}  // namespace
-
 std::string collective_text(const CollectiveComparison& c, const TextStyle& style) {
   std::string out = paragraph(style, "{} of {} among {} ranks of {}: the library takes {} ({}, {})",
                               words_of(c.kind), to_text(c.payload), grouped(c.ranks), c.cluster,
-                              to_text(c.library.time), spaced(library_algorithm(c), '-'),
+                              to_text(c.library.time), words_of(c.library_algorithm),
                               words_of(c.library.protocol));
   Table table(left("algorithm", 9).telling_rows_apart(), right("closed form", 7), right("flows", 9),
               right("hashed", 6), right("planned", 5), right("bus bandwidth", 8),
@@ -183,8 +175,8 @@ inline constexpr auto kResults<CollectiveComparison> = table<CollectiveCompariso
     field<&CollectiveComparison::bus_factor>("bus bandwidth = factor x payload / time"),
     field("library_s", "what the communication library takes, by the cost model",
           [](auto& c) { return c.library.time; }),
-    field("library_algorithm", "that it chooses; of an all-to-all, how its messages travel",
-          [](auto& c) { return std::string(library_algorithm(c)); }),
+    field<&CollectiveComparison::library_algorithm>(
+        "that it chooses; of an all-to-all, how its messages travel: direct or pxn"),
     field("library_protocol", "that it chooses", [](auto& c) { return c.library.protocol; }),
     field<&CollectiveComparison::algorithms>("the fastest by flows first"));
 
