@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/accelerator_noun.h"
 #include "command.h"
 #include "document/value_list.h"
 #include "estimate/estimate.h"
@@ -104,6 +105,7 @@ Result<void> predict_cell(const Question& question, const CompareOptions& option
   ORRERY_TRY(const Spec spec, ask(question, catalog));
   ORRERY_TRY(const PredictedStep step, default_step(spec, catalog, 1));
   Estimate figures = estimate(step, errors);
+  cell.accelerator = accelerator_noun(step.cluster());
   figures.stages = {};  // of thousands of cells they would fill the memory
   ORRERY_TRY(cell.run, run_of(options.run, spec, figures, catalog));
   cell.estimate = std::move(figures);

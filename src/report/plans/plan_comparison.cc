@@ -265,7 +265,26 @@ std::string title_of(const PlanComparison& c) {
   return counted(std::ssize(c.cells), "prediction") + varied + same;
 }
 
+constexpr std::string_view kGpu = "GPU";
+
+// What an accelerator of any cell is called: "GPU" only if all are GPUs, as in one cluster.
+std::string_view accelerator_of(const PlanComparison& c) {
+  const auto other = std::ranges::find_if(
+      c.cells, [](const ComparedCell& cell) { return cell.estimate && cell.accelerator != kGpu; });
+  return other != c.cells.end() ? other->accelerator : kGpu;
+}
+
+// The title of a figure of GPUs with what they are called.
+std::string with_accelerator(std::string_view title, std::string_view accelerator) {
+  std::string out(title);
+  if (const std::size_t at = out.find(kGpu); at != std::string::npos) {
+    out.replace(at, kGpu.size(), accelerator);
+  }
+  return out;
+}
+
 Table comparison_table(const PlanComparison& c) {
+  const std::string_view accelerator = accelerator_of(c);
   const bool chosen =
       std::ranges::none_of(c.axes, [](const ComparisonAxis& axis) { return axis.name == "plan"; });
   std::vector<Column> columns = {right("#", 8)};
@@ -278,10 +297,11 @@ Table comparison_table(const PlanComparison& c) {
     best.push_back(best_of(c, figure));
     const bool known = std::ranges::any_of(
         c.cells, [&](const ComparedCell& cell) { return figure.value(cell).has_value(); });
-    columns.push_back(right(std::string(figure.title), figure.importance).shown_if(known));
+    columns.push_back(
+        right(with_accelerator(figure.title, accelerator), figure.importance).shown_if(known));
   }
   columns.push_back(left("verdict", 8));
-  columns.push_back(page_bars().on_page_as("tokens/s per GPU"));
+  columns.push_back(page_bars().on_page_as(fmt::format("tokens/s per {}", accelerator)));
   Table table(std::move(columns));
   const auto& fastest = best[3];
   const double most = fastest ? tokens_per_second_per_gpu(*c.cells[*fastest].estimate) : 0;

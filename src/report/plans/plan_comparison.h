@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/description.h"
@@ -27,6 +28,7 @@ struct ComparedCell {
   std::optional<Estimate> estimate;
   std::optional<HealthyRun> run;  // if its length is given
   std::string refused;            // why
+  std::string_view accelerator = "GPU";  // what one is called (cluster/accelerator_noun.h)
 };
 
 struct ComparisonAxis {

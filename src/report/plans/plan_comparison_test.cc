@@ -42,6 +42,15 @@ TEST(PlanComparison, MarksTheBestOfThoseThatFit) {
   EXPECT_EQ(document.find("best")->find("cost_dollars"), nullptr);
 }
 
+TEST(PlanComparison, CallsAcceleratorsWhatTheyAre) {
+  PlanComparison c = three_and_two();
+  EXPECT_THAT(plan_comparison_text(c, {.width = 100}), HasSubstr("per GPU"));
+  c.cells[1].accelerator = "chip";
+  EXPECT_THAT(plan_comparison_text(c, {.width = 100}), HasSubstr("per chip"));
+  EXPECT_THAT(plan_comparison_html(c), HasSubstr("tokens/s per chip"));
+  EXPECT_THAT(plan_comparison_html(c), Not(HasSubstr("GPU")));
+}
+
 TEST(PlanComparison, BarsOfThePageHaveAColour) {
   EXPECT_THAT(plan_comparison_html(three_and_two()), HasSubstr("var(--accent);width:100.0%"));
 }
