@@ -6,6 +6,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "lower/step_category.h"
@@ -189,6 +190,13 @@ Result<Uncertainty> read_uncertainty(const Document& document) {
     }
   }
   return out;
+}
+
+Result<std::string> uncertainty_file(const Uncertainty& uncertainty) {
+  std::string text = to_yaml(non_default_fields(uncertainty));
+  ORRERY_TRY(const Document document, parse_yaml(text, "step/uncertainty.yaml"));
+  ORRERY_RETURN_IF_ERROR(read_uncertainty(document));
+  return text;
 }
 
 Result<Uncertainty> load_uncertainty(const Catalog& catalog) {

@@ -124,6 +124,8 @@ Fields<Uncertainty> fields_of(const Uncertainty*);
 // Errors: those of read(); a deviation or a quantile that is out of range; a level outside (0, 1).
 Result<Uncertainty> read_uncertainty(const Document& document);
 Result<Uncertainty> load_uncertainty(const Catalog& catalog);
+// The text of that file. Errors: as read_uncertainty, so that all that is written can be read.
+Result<std::string> uncertainty_file(const Uncertainty& uncertainty);
 
 // The ends of an interval, log(measured / predicted): low <= 0 <= high, so that the estimate itself
 // stays inside.

@@ -196,6 +196,21 @@ TEST(Uncertainty, RefusesWhatCannotBe) {
   EXPECT_THAT(error("accelerators: 8", "accelerators: 0"), HasSubstr("all above 0"));
 }
 
+TEST(Uncertainty, IsWrittenAsItIsRead) {
+  Uncertainty u = uncertainty();
+  const auto text = uncertainty_file(u);
+  ASSERT_TRUE(text) << text.error().text();
+  const auto again = read_uncertainty(*parse_yaml(*text, "test.yaml"));
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->deviations, u.deviations);
+  EXPECT_EQ(again->high, u.high);
+  EXPECT_EQ(again->measured, u.measured);
+  u.high = 20.5;
+  EXPECT_EQ(uncertainty_file(u).error().text(),
+            "step/uncertainty.yaml: the quantiles -1.5 and 20.5 are out of range (low from -20 to "
+            "0, high from 0 to 20)");
+}
+
 TEST(Uncertainty, OfTheCatalogIsSound) {
   const auto u = load_uncertainty(Catalog::built_in());
   ASSERT_TRUE(u) << u.error().text();

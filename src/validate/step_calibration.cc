@@ -186,8 +186,8 @@ Result<std::vector<StepShares>> shares_of_all(const StepFit& fit, std::span<cons
   return out;
 }
 
-std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
-                             std::span<const StepShares> shares, const std::string& date) {
+Uncertainty uncertainty_of(const StepFit& fit, const CrossValidated& judged,
+                           std::span<const StepShares> shares, const std::string& date) {
   Uncertainty out;
   std::vector<LeftOutStep> errors;
   std::set<StepPoint> points;
@@ -212,7 +212,7 @@ std::string uncertainty_text(const StepFit& fit, const CrossValidated& judged,
                     rounded(d.waiting)};
   out.low = rounded(spread.low);
   out.high = rounded(spread.high);
-  return to_yaml(non_default_fields(out));
+  return out;
 }
 
 std::string held_out_file(const StepFit& fit, const StepExpansion& fitted,
@@ -288,8 +288,9 @@ Result<Calibration> calibrate_steps(std::span<const CommaSeparated> tables,
     if (left_out.size() >= kFewestSources) {
       ORRERY_TRY(const std::vector<StepShares> shares,
                  shares_of_all(fit, solution.expansion.x, *request.catalog, threads));
-      report.files.push_back(
-          {"step/uncertainty.yaml", uncertainty_text(fit, judged, shares, request.date)});
+      ORRERY_TRY(std::string text,
+                 uncertainty_file(uncertainty_of(fit, judged, shares, request.date)));
+      report.files.push_back({"step/uncertainty.yaml", std::move(text)});
     } else {
       report.notes.push_back(fmt::format(
           "step/uncertainty.yaml is not written: intervals are made of the errors of {} sources or "
