@@ -258,9 +258,7 @@ Result<Plan> parse_plan(std::string_view text, const Plan& base) {
   if (!plan && plan.error().hint.empty()) {
     for (const FieldDescription& f : table.description().fields) {
       if (f.key == plan.error().where) {
-        const bool whole = f.shape.kind == ValueShape::Kind::integer;
-        return fail(at("plan", Error{plan.error().code, plan.error().message, f.key,
-                                     (whole ? "write a whole number: " : "") + f.sentence}));
+        return fail(at("plan", Error{plan.error().code, plan.error().message, f.key, f.sentence}));
       }
     }
   }

@@ -72,9 +72,8 @@ TEST(PlanText, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(parse_plan("tp=8=4").error().text(),
             "plan: 'tp=8=4' is not key=value (write a plan such as \"tp=8,pp=16,micro_batch=1\")");
   EXPECT_EQ(parse_plan("tp=2,tp=4").error().text(), "plan: 'tp' is given twice");
-  EXPECT_EQ(
-      parse_plan("tp=eight").error().text(),
-      "plan: tp: 'eight' is not a whole number (write a whole number: tensor-parallel degree)");
+  EXPECT_EQ(parse_plan("tp=eight").error().text(),
+            "plan: tp: 'eight' is not a whole number (tensor-parallel degree)");
   EXPECT_EQ(parse_plan("recompute=ful").error().text(),
             "plan: recompute: unknown value 'ful' (did you mean 'full'?)");
 }
