@@ -175,8 +175,7 @@ Result<DeviationStudy> product_study(const ProductQuestion& question, std::strin
       "operands: stored operands, exact sums; accumulation: against exact sums of the stored "
       "operands; both: against the product of the operands as drawn",
       "expected: independent roundings of terms with mean zero, no operands whose scales are "
-      "shared; "
-      "sums of products with few bits may be exact"};
+      "shared; sums of products with few bits may be exact"};
   return out;
 }
 

@@ -139,8 +139,7 @@ Reasons offload_problems(const JudgedPlan& judged) {
   if (storage && (!host.local_storage || !host.storage_read || !host.storage_write)) {
     out.push_back(fmt::format(
         "nvme needs storage in the nodes, of which {} states no {}: write host: {{local_storage: "
-        "30 "
-        "TB, storage_read: 50 GB/s, storage_write: 25 GB/s}} in the cluster, or use cpu",
+        "30 TB, storage_read: 50 GB/s, storage_write: 25 GB/s}} in the cluster, or use cpu",
         cluster.name, host.local_storage ? "rates" : "size"));
   }
   if (!out.empty()) return out;

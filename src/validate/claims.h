@@ -15,15 +15,15 @@
 //     memory_ratio       bytes of the fullest rank at its peak, likewise
 //     replica_bytes_ratio  bytes that a step sends between replicas, of the baseline / of the
 //                        specification
-//     context_bytes_ratio  bytes that a context-parallel rank sends in a step, over a link that works
-//                        in both directions those of the busier one, of the baseline / of the
+//     context_bytes_ratio  bytes that a context-parallel rank sends in a step, over a link that
+//                        works in both directions those of the busier one, of the baseline / of the
 //                        specification
 //
 // With p the prediction, c the published value and b the band, a claim holds if
 //
 //   strict        |p / c - 1| <= b
-//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio p > 1, and (p - 1) / (c - 1) in place of
-//                 p / c, so that c has to be above 1
+//   loose         1 / (1 + b) <= p / c <= 1 + b; of a ratio p > 1, and (p - 1) / (c - 1) in place
+//                 of p / c, so that c has to be above 1
 //   upper bound   p <= c (1 + b)
 //
 // Informational claims are shown and not judged.
@@ -74,8 +74,8 @@ struct JudgedClaim {
   std::optional<bool> holds;  // of claims that are judged
 };
 
-// Errors, by the strategy of the claim: a claim that cannot be read or judged, a `than` that is no map
-// or that its figure does not use, a specification that cannot be predicted.
+// Errors, by the strategy of the claim: a claim that cannot be read or judged, a `than` that is no
+// map or that its figure does not use, a specification that cannot be predicted.
 Result<std::vector<JudgedClaim>> judged_claims(const Document& claims, const Catalog& catalog);
 
 }  // namespace orrery

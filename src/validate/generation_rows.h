@@ -1,9 +1,9 @@
 // Measured times of images, videos and sampler steps beside their predictions.
 //
-// A table has the columns source, model, accelerator, gpus, images, resolution ("1280x720"), frames,
-// steps, guidance (on, off), plan (text form), software, precision, of (image: everything that
-// `orrery generate` counts; step: one step of the denoiser), measured_s, and not_modelled, the reason
-// why a row is left out. The error of a row is predicted / measured - 1.
+// A table has the columns source, model, accelerator, gpus, images, resolution ("1280x720"),
+// frames, steps, guidance (on, off), plan (text form), software, precision, of (image: everything
+// that `orrery generate` counts; step: one step of the denoiser), measured_s, and not_modelled, the
+// reason why a row is left out. The error of a row is predicted / measured - 1.
 #pragma once
 
 #include <optional>
@@ -34,8 +34,8 @@ struct GenerationErrors {
   double p90 = 0;
 };
 
-// Errors: a column that is missing, a record that cannot be read. A row that cannot be predicted says
-// why.
+// Errors: a column that is missing, a record that cannot be read. A row that cannot be predicted
+// says why.
 Result<GenerationErrors> generation_errors(const std::vector<CommaSeparated>& tables,
                                            const Catalog& catalog);
 

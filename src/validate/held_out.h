@@ -3,9 +3,10 @@
 // Columns: row_id, source_id, scheme, fold, measured_s, predicted_s. Schemes: "fitted" (no fold:
 // conditions of the catalog, which have seen the row); "five-fold", where all steps of one model in
 // one source share a fold; "leave-one-source-out" (the fold is the source's place), and of sources
-// left out what they are held against: "prior-means", this model without any fit, and "constant-rate"
-// and "nearest-steps" (validate/baselines.h), no model. Written by `orrery calibrate
-// --cross-validate`, read by `orrery validate`; a test makes the file again from the rows.
+// left out what they are held against: "prior-means", this model without any fit, and
+// "constant-rate" and "nearest-steps" (validate/baselines.h), no model. Written by
+// `orrery calibrate --cross-validate`, read by `orrery validate`; a test makes the file again from
+// the rows.
 #pragma once
 
 #include <array>

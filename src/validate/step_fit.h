@@ -8,8 +8,8 @@
 // around the last solution and solved by calibrate/fit.h, a few times over; of the way to its
 // solution the longest half, quarter ... is gone that really lowers the sum. Some of the rows are
 // fitted the same way, from there on: only the derivatives of log(predicted), which change little,
-// stay those of all rows. What is published of a held-out row is an estimate under the conditions of
-// the fit that had not seen it, not the expansion.
+// stay those of all rows. What is published of a held-out row is an estimate under the conditions
+// of the fit that had not seen it, not the expansion.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // Training conditions as a point in a space, for a fit over measured steps.
 //
-// The coordinates are logarithms of shares (a share of all hardware of a kind, how far an architecture
-// departs from it, and one accelerator from its architecture; likewise of a network and an attention
-// kernel), the kernel gap in microseconds and the spread of ranks. Each has a prior: a normal
-// distribution around what is expected without data, which keeps hardware with few rows near the
-// others and makes every coordinate determined. A row depends on the few coordinates of its own
-// accelerator and networks, so that its derivatives cost a handful of estimates and not one for
-// every coordinate.
+// The coordinates are logarithms of shares (a share of all hardware of a kind, how far an
+// architecture departs from it, and one accelerator from its architecture; likewise of a network
+// and an attention kernel), the kernel gap in microseconds and the spread of ranks. Each has a
+// prior: a normal distribution around what is expected without data, which keeps hardware with few
+// rows near the others and makes every coordinate determined. A row depends on the few coordinates
+// of its own accelerator and networks, so that its derivatives cost a handful of estimates and not
+// one for every coordinate.
 #pragma once
 
 #include <cstddef>

@@ -336,8 +336,8 @@ Result<void> apply_accelerator(EditedRun& run, AppliedEdit& edit, EditContext& c
   }
   edit.assumed.push_back(fmt::format(
       "from {} to {}: {} matrix products and {} attentions by the cost model, {} other kernels "
-      "that "
-      "compute by peak rates, {} by the bandwidth of memory; the host, copies and the network stay",
+      "that compute by peak rates, {} by the bandwidth of memory; the host, copies and the network "
+      "stay",
       recorded_name, wanted.name, products, attentions, by_rate, by_bandwidth));
   return {};
 }

@@ -73,8 +73,7 @@ Broken attention_chunks(const Architecture& a, const Division& d) {
   if (d.cp > 1) {
     return fmt::format(
         "cp {}: attention in chunks of {} tokens is not modelled in pieces of a sequence of {}; "
-        "use "
-        "cp 1",
+        "use cp 1",
         d.cp, a.sliding_window, d.sequence_length);
   }
   if (d.sequence_length % a.sliding_window == 0) return {};
