@@ -119,316 +119,337 @@ struct EventReader::Rank {
     return trace.texts.intern(plain_text(token, unescaped));
   }
 
-  // Appends the event; false if its content is impossible.
-  bool commit(const RawEvent& raw);
-  bool complete_event(const RawEvent& raw);
-  bool beginning(const RawEvent& raw);
-  bool end(const RawEvent& raw);
-  [[nodiscard]] bool is_wanted(const RawEvent& raw, EventKind kind) const;
-  // An event whose times no recording has: counted, or false and what went wrong.
-  bool impossible(std::string_view name, const std::string& what, std::string_view right);
-  void append(const RawEvent& raw, EventKind kind, std::int64_t start, std::int64_t duration);
-  void leave_out_open();
-  void metadata(const RawEvent& raw);
-  void memory_event(const RawEvent& raw);
-  void arrow(const RawEvent& raw);
-  std::uint32_t details_of(const RawEvent& raw, EventKind kind);
-  std::uint32_t operator_details(const RawEvent& raw);
-  std::uint32_t kernel_details(const RawEvent& raw);
-  std::uint32_t communication_details(const RawEvent& raw);
   [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint32_t>(trace.entries); }
 
-  void name_launches();
-  void choose_base();
-  Result<void> finish();
-};
-
-bool EventReader::Rank::commit(const RawEvent& raw) {
-  const std::string_view phase = raw[EventKey::phase];
-  if (phase == "\"X\"") return complete_event(raw);
-  if (phase == "\"B\"") return beginning(raw);
-  if (phase == "\"E\"") return end(raw);
-  if (phase == "\"M\"") {
-    metadata(raw);
-  } else if (phase == "\"s\"" || phase == "\"f\"") {
-    arrow(raw);
-  } else if (raw.memory && raw[EventKey::name] == "\"[memory]\"") {
-    memory_event(raw);
-  }
-  return true;
-}
-
-bool EventReader::Rank::is_wanted(const RawEvent& raw, EventKind kind) const {
-  const std::string_view category = raw[EventKey::category];
-  if (category == "\"Trace\"" || category == "\"external_correlation\"") return false;
-  if (kind != EventKind::python_function) return true;
-  return options.python_functions == PythonFunctions::keep ||
-         (options.python_functions == PythonFunctions::modules &&
-          raw[EventKey::name].starts_with("\"nn.Module: "));
-}
-
-bool EventReader::Rank::impossible(std::string_view name, const std::string& what,
-                                   std::string_view right) {
-  if (options.incomplete == Incomplete::use_what_is_whole) {
-    ++trace.left_out;
+  // Appends the event; false if its content is impossible.
+  bool commit(const RawEvent& raw) {
+    const std::string_view phase = raw[EventKey::phase];
+    if (phase == "\"X\"") return complete_event(raw);
+    if (phase == "\"B\"") return beginning(raw);
+    if (phase == "\"E\"") return end(raw);
+    if (phase == "\"M\"") {
+      metadata(raw);
+    } else if (phase == "\"s\"" || phase == "\"f\"") {
+      arrow(raw);
+    } else if (raw.memory && raw[EventKey::name] == "\"[memory]\"") {
+      memory_event(raw);
+    }
     return true;
   }
-  message = "event " + std::to_string(trace.entries) + ", " + shortened(name) + ": " + what;
-  hint = std::string(right) + "; --partial leaves such events out";
-  return false;
-}
 
-bool EventReader::Rank::complete_event(const RawEvent& raw) {
-  const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
-  if (!is_wanted(raw, kind)) return true;
-  if (raw[EventKey::start].empty() || raw[EventKey::duration].empty()) {
-    ++trace.left_out;
-    return true;
+  bool is_wanted(const RawEvent& raw, EventKind kind) const {
+    const std::string_view category = raw[EventKey::category];
+    if (category == "\"Trace\"" || category == "\"external_correlation\"") return false;
+    if (kind != EventKind::python_function) return true;
+    return options.python_functions == PythonFunctions::keep ||
+           (options.python_functions == PythonFunctions::modules &&
+            raw[EventKey::name].starts_with("\"nn.Module: "));
   }
-  const auto start = time_of(raw[EventKey::start]);
-  const auto duration = time_of(raw[EventKey::duration]);
-  if (!start || !duration || *duration < 0 || *duration > kLongestRecordingNs) {
-    const std::string_view given = start ? raw[EventKey::duration] : raw[EventKey::start];
-    return impossible(raw[EventKey::name],
-                      (start ? "dur is " : "ts is ") + std::string(given.substr(0, 40)),
-                      !start || !duration ? kTimesAre
-                      : *duration < 0     ? kEndsLater
-                                          : kNoLonger);
-  }
-  append(raw, kind, *start, *duration);
-  return true;
-}
 
-bool EventReader::Rank::beginning(const RawEvent& raw) {
-  const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
-  OpenEvent opened{text(raw[EventKey::name]), kNoEvent};
-  if (is_wanted(raw, kind)) {
-    const auto start = time_of(raw[EventKey::start]);
-    if (raw[EventKey::start].empty()) {
+  // An event whose times no recording has: counted, or false and what went wrong.
+  bool impossible(std::string_view name, const std::string& what, std::string_view right) {
+    if (options.incomplete == Incomplete::use_what_is_whole) {
       ++trace.left_out;
-    } else if (start) {
-      opened.event = static_cast<std::uint32_t>(trace.size());
-      append(raw, kind, *start, kOpen);
-    } else if (!impossible(raw[EventKey::name],
-                           "ts is " + std::string(raw[EventKey::start].substr(0, 40)), kTimesAre)) {
-      return false;
+      return true;
     }
+    message = "event " + std::to_string(trace.entries) + ", " + shortened(name) + ": " + what;
+    hint = std::string(right) + "; --partial leaves such events out";
+    return false;
   }
-  open.begin(row_name(raw[EventKey::process], trace.texts),
-             row_name(raw[EventKey::thread], trace.texts), opened);
-  return true;
-}
 
-bool EventReader::Rank::end(const RawEvent& raw) {
-  const auto ended =
-      open.end(row_name(raw[EventKey::process], trace.texts),
-               row_name(raw[EventKey::thread], trace.texts), text(raw[EventKey::name]));
-  if (!ended) {
-    ++trace.left_out;
-    ++trace.unpaired;
+  bool complete_event(const RawEvent& raw) {
+    const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
+    if (!is_wanted(raw, kind)) return true;
+    if (raw[EventKey::start].empty() || raw[EventKey::duration].empty()) {
+      ++trace.left_out;
+      return true;
+    }
+    const auto start = time_of(raw[EventKey::start]);
+    const auto duration = time_of(raw[EventKey::duration]);
+    if (!start || !duration || *duration < 0 || *duration > kLongestRecordingNs) {
+      const std::string_view given = start ? raw[EventKey::duration] : raw[EventKey::start];
+      return impossible(raw[EventKey::name],
+                        (start ? "dur is " : "ts is ") + std::string(given.substr(0, 40)),
+                        !start || !duration ? kTimesAre
+                        : *duration < 0     ? kEndsLater
+                                            : kNoLonger);
+    }
+    append(raw, kind, *start, *duration);
     return true;
   }
-  if (ended->event == kNoEvent || raw[EventKey::start].empty()) return true;
-  const auto time = time_of(raw[EventKey::start]);
-  const std::int64_t duration = time ? *time - trace.start_ns[ended->event] : 0;
-  if (time && duration >= 0 && duration <= kLongestRecordingNs) {
-    trace.duration_ns[ended->event] = duration;
+
+  bool beginning(const RawEvent& raw) {
+    const EventKind kind = kind_of(raw[EventKey::category], raw[EventKey::name]);
+    OpenEvent opened{text(raw[EventKey::name]), kNoEvent};
+    if (is_wanted(raw, kind)) {
+      const auto start = time_of(raw[EventKey::start]);
+      if (raw[EventKey::start].empty()) {
+        ++trace.left_out;
+      } else if (start) {
+        opened.event = static_cast<std::uint32_t>(trace.size());
+        append(raw, kind, *start, kOpen);
+      } else if (!impossible(raw[EventKey::name],
+                             "ts is " + std::string(raw[EventKey::start].substr(0, 40)),
+                             kTimesAre)) {
+        return false;
+      }
+    }
+    open.begin(row_name(raw[EventKey::process], trace.texts),
+               row_name(raw[EventKey::thread], trace.texts), opened);
     return true;
   }
-  // What began is counted with those that are never ended.
-  if (options.incomplete == Incomplete::use_what_is_whole) return true;
-  const std::string begun =
-      " of an event that began at " +
-      fmt::format("{:.3f}", static_cast<double>(trace.start_ns[ended->event]) / 1e3);
-  return impossible(
-      "\"" + std::string(trace.name_of(ended->event)) + "\"",
-      "ts is " + std::string(raw[EventKey::start].substr(0, 40)) + ", the end" + begun,
-      !time          ? kTimesAre
-      : duration < 0 ? kEndsLater
-                     : kNoLonger);
-}
 
-// Those that were begun and not ended.
-void EventReader::Rank::leave_out_open() {
-  const auto open_ones = std::ranges::count(trace.duration_ns, kOpen);
-  if (open_ones == 0) return;
-  std::vector<bool> kept;
-  kept.reserve(trace.size());
-  for (const std::int64_t duration : trace.duration_ns) kept.push_back(duration != kOpen);
-  keep_events(trace, kept);
-  trace.left_out += open_ones;
-  trace.unpaired += open_ones;
-}
-
-void EventReader::Rank::append(const RawEvent& raw, EventKind kind, std::int64_t start,
-                               std::int64_t duration) {
-  const bool on_device = is_device_work(kind) || kind == EventKind::synchronization ||
-                         kind == EventKind::event_record || kind == EventKind::device_annotation;
-  const RowName process = row_name(raw[EventKey::process], trace.texts);
-  const RowName thread = row_name(raw[EventKey::thread], trace.texts);
-  std::uint32_t lane = 0;
-  if (on_device) {
-    const std::int64_t ordinal = integer(raw[EventKey::device]);
-    const std::int64_t stream =
-        is_device_work(kind) ? stream_number(raw[EventKey::stream]) : kNotRecorded;
-    const std::int64_t row = thread.number == 4294967295 ? -1 : thread.number;
-    lane = lanes.device(ordinal != kNotRecorded ? ordinal : process.number,
-                        stream != kNotRecorded ? stream : row);
-  } else {
-    lane = lanes.host(process, thread);
-  }
-  trace.start_ns.push_back(start);
-  trace.duration_ns.push_back(duration);
-  trace.correlation.push_back(integer(raw[EventKey::correlation]));
-  trace.external_id.push_back(integer(raw[EventKey::external_id]));
-  trace.name.push_back(text(raw[EventKey::name]));
-  trace.lane.push_back(lane);
-  trace.details.push_back(details_of(raw, kind));
-  trace.communication.push_back(raw.communication ? communication_details(raw) : kNoDetails);
-  trace.place.push_back(place());
-  trace.kind.push_back(kind);
-}
-
-std::uint32_t EventReader::Rank::details_of(const RawEvent& raw, EventKind kind) {
-  switch (kind) {
-    case EventKind::cpu_operator:
-    case EventKind::annotation:
-      return raw.operator_details ? operator_details(raw) : kNoDetails;
-    case EventKind::kernel:
-      return kernel_details(raw);
-    case EventKind::copy:
-    case EventKind::fill:
-      if (raw[EventKey::bytes].empty()) return kNoDetails;
-      trace.copies.push_back(CopyDetails{integer(raw[EventKey::bytes])});
-      return static_cast<std::uint32_t>(trace.copies.size() - 1);
-    case EventKind::synchronization:
-    case EventKind::event_record: {
-      SynchronizationDetails details;
-      details.stream = stream_number(raw[EventKey::stream]);
-      details.awaited_stream = stream_number(raw[EventKey::awaited_stream]);
-      details.record_correlation = stream_number(raw[EventKey::record_correlation]);
-      details.event = integer(raw[EventKey::cuda_event]);
-      trace.synchronizations.push_back(details);
-      return static_cast<std::uint32_t>(trace.synchronizations.size() - 1);
+  bool end(const RawEvent& raw) {
+    const auto ended =
+        open.end(row_name(raw[EventKey::process], trace.texts),
+                 row_name(raw[EventKey::thread], trace.texts), text(raw[EventKey::name]));
+    if (!ended) {
+      ++trace.left_out;
+      ++trace.unpaired;
+      return true;
     }
-    case EventKind::runtime_call:
-    case EventKind::python_function:
-    case EventKind::device_annotation:
-    case EventKind::overhead:
-    case EventKind::other:
-      return kNoDetails;
+    if (ended->event == kNoEvent || raw[EventKey::start].empty()) return true;
+    const auto time = time_of(raw[EventKey::start]);
+    const std::int64_t duration = time ? *time - trace.start_ns[ended->event] : 0;
+    if (time && duration >= 0 && duration <= kLongestRecordingNs) {
+      trace.duration_ns[ended->event] = duration;
+      return true;
+    }
+    // What began is counted with those that are never ended.
+    if (options.incomplete == Incomplete::use_what_is_whole) return true;
+    const std::string begun =
+        " of an event that began at " +
+        fmt::format("{:.3f}", static_cast<double>(trace.start_ns[ended->event]) / 1e3);
+    return impossible(
+        "\"" + std::string(trace.name_of(ended->event)) + "\"",
+        "ts is " + std::string(raw[EventKey::start].substr(0, 40)) + ", the end" + begun,
+        !time          ? kTimesAre
+        : duration < 0 ? kEndsLater
+                       : kNoLonger);
   }
-  return kNoDetails;
-}
 
-std::uint32_t EventReader::Rank::operator_details(const RawEvent& raw) {
-  OperatorDetails details;
-  details.input_shapes = text(raw[EventKey::input_shapes]);
-  details.input_types = text(raw[EventKey::input_types]);
-  details.input_strides = text(raw[EventKey::input_strides]);
-  details.concrete_inputs = text(raw[EventKey::concrete_inputs]);
-  details.sequence_number = integer(raw[EventKey::sequence_number]);
-  details.forward_thread = integer(raw[EventKey::forward_thread]);
-  details.record_function_id = integer(raw[EventKey::record_function_id]);
-  trace.operators.push_back(details);
-  return static_cast<std::uint32_t>(trace.operators.size() - 1);
-}
+  // Those that were begun and not ended.
+  void leave_out_open() {
+    const auto open_ones = std::ranges::count(trace.duration_ns, kOpen);
+    if (open_ones == 0) return;
+    std::vector<bool> kept;
+    kept.reserve(trace.size());
+    for (const std::int64_t duration : trace.duration_ns) kept.push_back(duration != kOpen);
+    keep_events(trace, kept);
+    trace.left_out += open_ones;
+    trace.unpaired += open_ones;
+  }
 
-std::uint32_t EventReader::Rank::kernel_details(const RawEvent& raw) {
-  const std::string_view grid = raw[EventKey::grid];
-  if (grid.empty() && raw[EventKey::registers].empty()) return kNoDetails;
-  KernelDetails details;
-  details.grid = three_integers(grid);
-  details.block = three_integers(raw[EventKey::block]);
-  details.registers_per_thread = small_integer(raw[EventKey::registers], -1);
-  details.shared_memory_bytes = small_integer(raw[EventKey::shared_memory], -1);
-  const std::int64_t percent = integer(raw[EventKey::occupancy]);
-  if (percent >= 0) details.achieved_occupancy = static_cast<float>(percent) / 100.0F;
-  const std::int64_t graph = integer(raw[EventKey::graph]);
-  if (graph != 0) details.graph = graph;  // 0: none
-  trace.kernels.push_back(details);
-  return static_cast<std::uint32_t>(trace.kernels.size() - 1);
-}
-
-std::uint32_t EventReader::Rank::communication_details(const RawEvent& raw) {
-  CommunicationDetails details;
-  details.collective = text(raw[EventKey::collective]);
-  details.data_type = text(raw[EventKey::data_type]);
-  details.group = text(raw[EventKey::group]);
-  details.group_description = text(raw[EventKey::group_description]);
-  details.group_ranks = text(raw[EventKey::group_ranks]);
-  details.input_splits = text(raw[EventKey::input_splits]);
-  details.output_splits = text(raw[EventKey::output_splits]);
-  details.input_elements = integer(raw[EventKey::input_elements]);
-  details.output_elements = integer(raw[EventKey::output_elements]);
-  details.group_size = integer(raw[EventKey::group_size]);
-  details.rank_start = integer(raw[EventKey::rank_start]);
-  details.rank_stride = integer(raw[EventKey::rank_stride]);
-  details.source = integer(raw[EventKey::source]);
-  details.destination = integer(raw[EventKey::destination]);
-  details.sequence = integer(raw[EventKey::sequence]);
-  const std::string_view asynchronous = raw[EventKey::asynchronous];
-  details.asynchronous = asynchronous == "true" || asynchronous == "1";
-  trace.communications.push_back(details);
-  return static_cast<std::uint32_t>(trace.communications.size() - 1);
-}
-
-void EventReader::Rank::metadata(const RawEvent& raw) {
-  const std::string_view label = raw[EventKey::label];
-  if (label.empty()) return;
-  const RowName process = row_name(raw[EventKey::process], trace.texts);
-  if (raw[EventKey::name] == "\"process_name\"") {
-    std::string_view name = plain_text(label, unescaped);
-    if (shares_file) name = recorded_process_name(name, trace.rank);
-    if (!shares_file || !name.empty()) lanes.name_process(process, name);
-  } else if (raw[EventKey::name] == "\"thread_name\"") {
+  void append(const RawEvent& raw, EventKind kind, std::int64_t start, std::int64_t duration) {
+    const bool on_device = is_device_work(kind) || kind == EventKind::synchronization ||
+                           kind == EventKind::event_record || kind == EventKind::device_annotation;
+    const RowName process = row_name(raw[EventKey::process], trace.texts);
     const RowName thread = row_name(raw[EventKey::thread], trace.texts);
-    lanes.name_thread(process, thread, plain_text(label, unescaped));
+    std::uint32_t lane = 0;
+    if (on_device) {
+      const std::int64_t ordinal = integer(raw[EventKey::device]);
+      const std::int64_t stream =
+          is_device_work(kind) ? stream_number(raw[EventKey::stream]) : kNotRecorded;
+      const std::int64_t row = thread.number == 4294967295 ? -1 : thread.number;
+      lane = lanes.device(ordinal != kNotRecorded ? ordinal : process.number,
+                          stream != kNotRecorded ? stream : row);
+    } else {
+      lane = lanes.host(process, thread);
+    }
+    trace.start_ns.push_back(start);
+    trace.duration_ns.push_back(duration);
+    trace.correlation.push_back(integer(raw[EventKey::correlation]));
+    trace.external_id.push_back(integer(raw[EventKey::external_id]));
+    trace.name.push_back(text(raw[EventKey::name]));
+    trace.lane.push_back(lane);
+    trace.details.push_back(details_of(raw, kind));
+    trace.communication.push_back(raw.communication ? communication_details(raw) : kNoDetails);
+    trace.place.push_back(place());
+    trace.kind.push_back(kind);
   }
-}
 
-void EventReader::Rank::memory_event(const RawEvent& raw) {
-  const auto time = time_of(raw[EventKey::start]);
-  if (!time) {
-    ++trace.left_out;
-    return;
+  std::uint32_t details_of(const RawEvent& raw, EventKind kind) {
+    switch (kind) {
+      case EventKind::cpu_operator:
+      case EventKind::annotation:
+        return raw.operator_details ? operator_details(raw) : kNoDetails;
+      case EventKind::kernel:
+        return kernel_details(raw);
+      case EventKind::copy:
+      case EventKind::fill:
+        if (raw[EventKey::bytes].empty()) return kNoDetails;
+        trace.copies.push_back(CopyDetails{integer(raw[EventKey::bytes])});
+        return static_cast<std::uint32_t>(trace.copies.size() - 1);
+      case EventKind::synchronization:
+      case EventKind::event_record: {
+        SynchronizationDetails details;
+        details.stream = stream_number(raw[EventKey::stream]);
+        details.awaited_stream = stream_number(raw[EventKey::awaited_stream]);
+        details.record_correlation = stream_number(raw[EventKey::record_correlation]);
+        details.event = integer(raw[EventKey::cuda_event]);
+        trace.synchronizations.push_back(details);
+        return static_cast<std::uint32_t>(trace.synchronizations.size() - 1);
+      }
+      case EventKind::runtime_call:
+      case EventKind::python_function:
+      case EventKind::device_annotation:
+      case EventKind::overhead:
+      case EventKind::other:
+        return kNoDetails;
+    }
+    return kNoDetails;
   }
-  MemoryEvent event;
-  event.time_ns = *time;
-  event.bytes = integer(raw[EventKey::memory_bytes]);
-  event.address = integer(raw[EventKey::memory_address]);
-  event.allocated_bytes = integer(raw[EventKey::memory_allocated]);
-  event.reserved_bytes = integer(raw[EventKey::memory_reserved]);
-  // Device type 0 is the host, whatever its device id says.
-  const bool host = integer(raw[EventKey::memory_device_type]) == 0;
-  event.device = host ? -1 : small_integer(raw[EventKey::memory_device], -1);
-  event.place = place();
-  trace.memory.push_back(event);
-}
 
-void EventReader::Rank::arrow(const RawEvent& raw) {
-  if (raw[EventKey::category] != "\"fwdbwd\"") return;
-  const auto time = time_of(raw[EventKey::start]);
-  const std::int64_t id = integer(raw[EventKey::flow_id]);
-  if (!time || id == kNotRecorded) return;
-  const RowName process = row_name(raw[EventKey::process], trace.texts);
-  const RowName thread = row_name(raw[EventKey::thread], trace.texts);
-  arrows.push_back(
-      ArrowEnd{id, *time, lanes.host(process, thread), raw[EventKey::phase] == "\"s\""});
-}
-
-// Files of before April 2024 count from 1970. They get the base that Kineto would write today, a
-// multiple of three months (7,889,238 s), so that the ranks of a job share it and times stay below
-// 2^53 ns.
-void EventReader::Rank::choose_base() {
-  constexpr std::int64_t kThreeMonthsNs = 7'889'238'000'000'000;
-  if (trace.base_ns != 0 || trace.start_ns.empty() || trace.start_ns.front() < kThreeMonthsNs) {
-    return;
+  std::uint32_t operator_details(const RawEvent& raw) {
+    OperatorDetails details;
+    details.input_shapes = text(raw[EventKey::input_shapes]);
+    details.input_types = text(raw[EventKey::input_types]);
+    details.input_strides = text(raw[EventKey::input_strides]);
+    details.concrete_inputs = text(raw[EventKey::concrete_inputs]);
+    details.sequence_number = integer(raw[EventKey::sequence_number]);
+    details.forward_thread = integer(raw[EventKey::forward_thread]);
+    details.record_function_id = integer(raw[EventKey::record_function_id]);
+    trace.operators.push_back(details);
+    return static_cast<std::uint32_t>(trace.operators.size() - 1);
   }
-  trace.base_ns = trace.start_ns.front() / kThreeMonthsNs * kThreeMonthsNs;
-  for (std::int64_t& start : trace.start_ns) start -= trace.base_ns;
-  for (MemoryEvent& event : trace.memory) event.time_ns -= trace.base_ns;
-}
+
+  std::uint32_t kernel_details(const RawEvent& raw) {
+    const std::string_view grid = raw[EventKey::grid];
+    if (grid.empty() && raw[EventKey::registers].empty()) return kNoDetails;
+    KernelDetails details;
+    details.grid = three_integers(grid);
+    details.block = three_integers(raw[EventKey::block]);
+    details.registers_per_thread = small_integer(raw[EventKey::registers], -1);
+    details.shared_memory_bytes = small_integer(raw[EventKey::shared_memory], -1);
+    const std::int64_t percent = integer(raw[EventKey::occupancy]);
+    if (percent >= 0) details.achieved_occupancy = static_cast<float>(percent) / 100.0F;
+    const std::int64_t graph = integer(raw[EventKey::graph]);
+    if (graph != 0) details.graph = graph;  // 0: none
+    trace.kernels.push_back(details);
+    return static_cast<std::uint32_t>(trace.kernels.size() - 1);
+  }
+
+  std::uint32_t communication_details(const RawEvent& raw) {
+    CommunicationDetails details;
+    details.collective = text(raw[EventKey::collective]);
+    details.data_type = text(raw[EventKey::data_type]);
+    details.group = text(raw[EventKey::group]);
+    details.group_description = text(raw[EventKey::group_description]);
+    details.group_ranks = text(raw[EventKey::group_ranks]);
+    details.input_splits = text(raw[EventKey::input_splits]);
+    details.output_splits = text(raw[EventKey::output_splits]);
+    details.input_elements = integer(raw[EventKey::input_elements]);
+    details.output_elements = integer(raw[EventKey::output_elements]);
+    details.group_size = integer(raw[EventKey::group_size]);
+    details.rank_start = integer(raw[EventKey::rank_start]);
+    details.rank_stride = integer(raw[EventKey::rank_stride]);
+    details.source = integer(raw[EventKey::source]);
+    details.destination = integer(raw[EventKey::destination]);
+    details.sequence = integer(raw[EventKey::sequence]);
+    const std::string_view asynchronous = raw[EventKey::asynchronous];
+    details.asynchronous = asynchronous == "true" || asynchronous == "1";
+    trace.communications.push_back(details);
+    return static_cast<std::uint32_t>(trace.communications.size() - 1);
+  }
+
+  void metadata(const RawEvent& raw) {
+    const std::string_view label = raw[EventKey::label];
+    if (label.empty()) return;
+    const RowName process = row_name(raw[EventKey::process], trace.texts);
+    if (raw[EventKey::name] == "\"process_name\"") {
+      std::string_view name = plain_text(label, unescaped);
+      if (shares_file) name = recorded_process_name(name, trace.rank);
+      if (!shares_file || !name.empty()) lanes.name_process(process, name);
+    } else if (raw[EventKey::name] == "\"thread_name\"") {
+      const RowName thread = row_name(raw[EventKey::thread], trace.texts);
+      lanes.name_thread(process, thread, plain_text(label, unescaped));
+    }
+  }
+
+  void memory_event(const RawEvent& raw) {
+    const auto time = time_of(raw[EventKey::start]);
+    if (!time) {
+      ++trace.left_out;
+      return;
+    }
+    MemoryEvent event;
+    event.time_ns = *time;
+    event.bytes = integer(raw[EventKey::memory_bytes]);
+    event.address = integer(raw[EventKey::memory_address]);
+    event.allocated_bytes = integer(raw[EventKey::memory_allocated]);
+    event.reserved_bytes = integer(raw[EventKey::memory_reserved]);
+    // Device type 0 is the host, whatever its device id says.
+    const bool host = integer(raw[EventKey::memory_device_type]) == 0;
+    event.device = host ? -1 : small_integer(raw[EventKey::memory_device], -1);
+    event.place = place();
+    trace.memory.push_back(event);
+  }
+
+  void arrow(const RawEvent& raw) {
+    if (raw[EventKey::category] != "\"fwdbwd\"") return;
+    const auto time = time_of(raw[EventKey::start]);
+    const std::int64_t id = integer(raw[EventKey::flow_id]);
+    if (!time || id == kNotRecorded) return;
+    const RowName process = row_name(raw[EventKey::process], trace.texts);
+    const RowName thread = row_name(raw[EventKey::thread], trace.texts);
+    arrows.push_back(
+        ArrowEnd{id, *time, lanes.host(process, thread), raw[EventKey::phase] == "\"s\""});
+  }
+
+  // Files of before April 2024 count from 1970. They get the base that Kineto would write today, a
+  // multiple of three months (7,889,238 s), so that the ranks of a job share it and times stay
+  // below 2^53 ns.
+  void choose_base() {
+    constexpr std::int64_t kThreeMonthsNs = 7'889'238'000'000'000;
+    if (trace.base_ns != 0 || trace.start_ns.empty() || trace.start_ns.front() < kThreeMonthsNs) {
+      return;
+    }
+    trace.base_ns = trace.start_ns.front() / kThreeMonthsNs * kThreeMonthsNs;
+    for (std::int64_t& start : trace.start_ns) start -= trace.base_ns;
+    for (MemoryEvent& event : trace.memory) event.time_ns -= trace.base_ns;
+  }
+
+  Result<void> finish() {
+    leave_out_open();
+    sort_events(trace);
+    ORRERY_RETURN_IF_ERROR(options.incomplete == Incomplete::use_what_is_whole
+                               ? leave_out_strays(trace)
+                               : check_times(trace));
+    std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::time_ns);
+    leave_out_repeated(trace);
+    trace.overlapping_kernels = overlapping_kernels(trace);
+    join_arrows(trace, std::move(arrows));
+    name_launches();
+    choose_base();
+    lanes.finish();
+    return {};
+  }
+
+  // Writers that know no correlation give a launch and its work one External id of their own. What
+  // several calls or kernels carry is the operator's.
+  void name_launches() {
+    const auto recorded = [](std::int64_t id) { return id != kNotRecorded; };
+    if (std::ranges::any_of(trace.correlation, recorded)) return;
+    struct Carriers {
+      int calls = 0;
+      int works = 0;
+    };
+    std::unordered_map<std::int64_t, Carriers> carriers;
+    for (std::size_t event = 0; event < trace.size(); ++event) {
+      if (!recorded(trace.external_id[event])) continue;
+      if (trace.kind[event] == EventKind::runtime_call) ++carriers[trace.external_id[event]].calls;
+      if (is_device_work(trace.kind[event])) ++carriers[trace.external_id[event]].works;
+    }
+    for (std::size_t event = 0; event < trace.size(); ++event) {
+      if (trace.kind[event] != EventKind::runtime_call && !is_device_work(trace.kind[event]))
+        continue;
+      const auto found = carriers.find(trace.external_id[event]);
+      if (found != carriers.end() && found->second.calls == 1 && found->second.works == 1) {
+        trace.correlation[event] = trace.external_id[event];
+      }
+    }
+  }
+};
 
 struct EventReader::State {
   const KinetoOptions& options;
@@ -530,47 +551,6 @@ EventReader::Outcome EventReader::read(char* text, std::size_t size) {
   text[-1] = before;
   text[size] = behind;
   return outcome;
-}
-
-Result<void> EventReader::Rank::finish() {
-  leave_out_open();
-  sort_events(trace);
-  ORRERY_RETURN_IF_ERROR(options.incomplete == Incomplete::use_what_is_whole
-                             ? leave_out_strays(trace)
-                             : check_times(trace));
-  std::ranges::stable_sort(trace.memory, {}, &MemoryEvent::time_ns);
-  leave_out_repeated(trace);
-  trace.overlapping_kernels = overlapping_kernels(trace);
-  join_arrows(trace, std::move(arrows));
-  name_launches();
-  choose_base();
-  lanes.finish();
-  return {};
-}
-
-// Writers that know no correlation give a launch and its work one External id of their own. What
-// several calls or kernels carry is the operator's.
-void EventReader::Rank::name_launches() {
-  const auto recorded = [](std::int64_t id) { return id != kNotRecorded; };
-  if (std::ranges::any_of(trace.correlation, recorded)) return;
-  struct Carriers {
-    int calls = 0;
-    int works = 0;
-  };
-  std::unordered_map<std::int64_t, Carriers> carriers;
-  for (std::size_t event = 0; event < trace.size(); ++event) {
-    if (!recorded(trace.external_id[event])) continue;
-    if (trace.kind[event] == EventKind::runtime_call) ++carriers[trace.external_id[event]].calls;
-    if (is_device_work(trace.kind[event])) ++carriers[trace.external_id[event]].works;
-  }
-  for (std::size_t event = 0; event < trace.size(); ++event) {
-    if (trace.kind[event] != EventKind::runtime_call && !is_device_work(trace.kind[event]))
-      continue;
-    const auto found = carriers.find(trace.external_id[event]);
-    if (found != carriers.end() && found->second.calls == 1 && found->second.works == 1) {
-      trace.correlation[event] = trace.external_id[event];
-    }
-  }
 }
 
 Result<void> EventReader::finish() {

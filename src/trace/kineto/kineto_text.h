@@ -1,10 +1,8 @@
 // A trace of the PyTorch profiler as text: the members of its header and its events, one after the
 // other, byte for byte. The file is read in pieces and may be larger than memory.
-//
-// For files that kineto.h has already read. Errors are therefore short: the file has changed since
-// then, or it is invalid in a value that was not read.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -26,34 +24,52 @@ class KinetoText {
   };
   struct Piece {
     Kind kind = Kind::end;
-    std::string key;        // without quotes, escapes resolved
-    std::string_view text;  // valid until the next call of next()
+    std::string key = {};        // without quotes, escapes resolved
+    std::string_view text = {};  // valid until the next call of next()
   };
 
-  // With Incomplete::use_what_is_whole, a text that is cut ends at the cut.
+  // With Incomplete::use_what_is_whole, a text that is cut among its events ends at the cut.
   KinetoText(ByteStream stream, std::string name, Incomplete incomplete)
       : window_(std::move(stream), std::move(name)), incomplete_(incomplete) {}
 
+  // Errors, each with its byte: what is no JSON or no such trace, or ends in the middle.
   Result<Piece> next();
-  // The errors that the last piece has changed since the file was read, and that it is not JSON at
-  // one of its bytes.
+  // In place of next() among the events: whether there is another, with which the window then
+  // begins. The caller takes it, and others behind it.
+  Result<bool> at_event();
+  // The text ends where it should not: an error, or the end of what is used.
+  Result<Piece> cut(const std::string& inside);
+  [[nodiscard]] bool truncated() const { return truncated_; }
+
+  TextWindow& window() { return window_; }
+  [[nodiscard]] Failure wrong(const std::string& message, const std::string& hint = "") const {
+    return bad_input(message, window_.place(), hint);
+  }
+  // Of a file that was read before: the errors that the last piece has changed since then, and that
+  // it is not JSON at one of its bytes.
   [[nodiscard]] Failure changed() const;
-  [[nodiscard]] Failure broken(std::size_t at = 0) const;
+  [[nodiscard]] Failure broken(std::size_t at) const;
 
  private:
   enum class Place { before, members, events, after };
 
-  // The first byte of the window after a comma, if there is one; '\0' at the end of the text.
-  Result<char> behind_comma();
+  Result<void> begin();
+  void begin_events();
+  // Takes the closing bracket, or goes behind the comma before what follows.
+  Result<bool> closes(char bracket);
   Result<Piece> member();
   Result<Piece> event();
-  Result<Piece> cut();
+  // Nothing but white space may follow.
+  Result<Piece> end();
 
   TextWindow window_;
   Incomplete incomplete_;
   Place place_ = Place::before;
   std::size_t given_ = 0;  // bytes of the window that contain the last piece
+  bool first_ = true;      // of the members or events
   bool is_list_ = false;
+  bool any_list_ = false;  // of events was begun
+  bool truncated_ = false;
 };
 
 }  // namespace orrery
