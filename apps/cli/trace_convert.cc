@@ -12,7 +12,6 @@
 #include "replay/chakra_graph.h"
 #include "report/drawing/figures.h"
 #include "report/traces/recording_remarks.h"
-#include "trace/byte_stream.h"
 #include "trace/chakra/astra_sim_run.h"
 #include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_conversion.h"
@@ -22,6 +21,7 @@
 #include "trace/perfetto/chrome_json.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/perfetto/rewritten_recording.h"
+#include "trace/piece_writer.h"
 #include "trace/pytorch_et/host_pairs.h"
 #include "trace/trace_inputs.h"
 #include "trace_files.h"
@@ -339,9 +339,8 @@ Result<Written> write_perfetto(const ConvertOptions& o, const TraceSources& sour
     ORRERY_RETURN_IF_ERROR(write_rewritten_recording(o.out, run, options));
     out.holds_every_event = options.incomplete == Incomplete::refuse;
   } else {
-    ORRERY_TRY(std::string text, perfetto_text(o, sources));
-    if (o.out.ends_with(".gz")) text = gzip(text);
-    ORRERY_RETURN_IF_ERROR(write_file(o.out, text));
+    ORRERY_TRY(const std::string text, perfetto_text(o, sources));
+    ORRERY_RETURN_IF_ERROR(write_at_once(o.out, text));
   }
   out.files.push_back(o.out + "  open it in ui.perfetto.dev");
   out.ranks.append(map_of({{"file", o.out}}));

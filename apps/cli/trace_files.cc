@@ -8,7 +8,7 @@
 #include "progress.h"
 #include "replay/graph_from_run.h"
 #include "replay/run_graph_file.h"
-#include "trace/byte_stream.h"
+#include "trace/piece_writer.h"
 #include "trace/trace_inputs.h"
 
 namespace orrery::cli {
@@ -95,9 +95,7 @@ Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, cons
 }
 
 Result<std::string> write_graph(const std::string& out, const GraphFile& file) {
-  std::string text = graph_file_text(file);
-  if (out.ends_with(".gz")) text = gzip(text);
-  ORRERY_RETURN_IF_ERROR(write_file(out, text));
+  ORRERY_RETURN_IF_ERROR(write_at_once(out, graph_file_text(file)));
   return out + "  " + std::to_string(file.graph.size()) + " nodes, " +
          std::to_string(file.graph.edges()) + " dependencies, " +
          std::to_string(file.graph.streams().size()) + " streams";

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <new>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "document/input_memory.h"
-#include "outcome/invariant.h"
 
 namespace orrery {
 namespace {
@@ -25,22 +23,8 @@ constexpr std::size_t kBlock = std::size_t{256} << 10U;
 // Of a text that is held whole: the text, the tree of a parser, and what is made of it.
 constexpr std::uint64_t kMemoryPerByteOfText = 8;
 
-constexpr std::size_t kInputBeginning = std::size_t{64} << 10U;
-
-// A process has one standard input, and what was taken from it cannot be put back.
-struct StandardInput {
-  std::mutex mutex;
-  bool looked_at = false;
-  std::string beginning;  // not read by a stream yet, where `kept`
-  bool kept = false;
-};
-StandardInput& standard_input() {
-  static StandardInput input;
-  return input;
-}
-
-// Of other pipes too, such as a shell's <(...): what was read of one that was only looked at, and
-// what is left of it, wait for the next stream of that name.
+// What was read of standard input or another pipe, such as a shell's <(...), that was only looked
+// at, and what is left of it, wait for the next stream of that name.
 constexpr std::size_t kMostOfALook = std::size_t{1} << 20U;
 struct Pipe {
   bool spent = false;  // or being read
@@ -60,11 +44,10 @@ Pipes& pipes() {
 
 struct ByteStream::State {
   std::string name;
-  bool pipe = false;        // in `pipes`, under its name
-  bool only_look = true;    // so far
-  std::string looked_at;    // all that was read of it, if it was but a look
-  int descriptor = -1;      // of a file
-  std::string_view memory;  // or the bytes themselves
+  bool pipe = false;      // in `pipes`, under its name
+  bool only_look = true;  // so far
+  std::string looked_at;  // all that was read of it, if it was but a look
+  int descriptor = -1;    // of a file
   std::vector<char> block;
   const char* next = nullptr;  // unread bytes of the file
   std::size_t left = 0;
@@ -229,30 +212,24 @@ ByteStream::~ByteStream() = default;
 
 Result<ByteStream> ByteStream::open(const std::string& file) {
   auto state = std::make_unique<State>();
-  state->name = file == "-" ? "standard input" : file;
-  ORRERY_TRY(const bool looked_at, file == "-" ? Result<bool>(false) : state->take_pipe());
+  const bool standard_input = file == "-";
+  state->name = standard_input ? "standard input" : file;
+  ORRERY_TRY(const bool looked_at, state->take_pipe());
   if (!looked_at) {
-    state->descriptor = file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    state->descriptor = standard_input ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   }
   if (state->descriptor < 0) {
     return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io,
                 std::string("cannot be opened: ") + std::strerror(errno), file);
   }
-  struct stat about{};
+  struct stat about {};
   const bool known = fstat(state->descriptor, &about) == 0;
   if (known && S_ISREG(about.st_mode)) state->size = static_cast<std::uint64_t>(about.st_size);
-  if (known && file != "-" && !looked_at && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
+  const bool is_pipe = known && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+  if (!looked_at && (standard_input || is_pipe)) {
     const std::lock_guard lock(pipes().mutex);
-    pipes().of_name[file].spent = true;
+    pipes().of_name[state->name].spent = true;
     state->pipe = true;
-  }
-  if (file == "-") {
-    StandardInput& input = standard_input();
-    const std::lock_guard lock(input.mutex);
-    if (input.kept) {
-      input.kept = false;
-      state->give_back(input.beginning);
-    }
   }
   ORRERY_TRY([[maybe_unused]] const std::size_t available, state->start());
   return ByteStream(std::move(state));
@@ -305,50 +282,5 @@ bool ByteStream::truncated() const { return state_->cut; }
 bool ByteStream::compressed() const { return state_->gzip; }
 std::uint64_t ByteStream::taken() const { return state_->taken - state_->left; }
 std::uint64_t ByteStream::file_size() const { return state_->size; }
-
-Result<std::string_view> beginning_of_standard_input() {
-  StandardInput& input = standard_input();
-  const std::lock_guard lock(input.mutex);
-  if (input.looked_at) return std::string_view(input.beginning);
-  std::string bytes(kInputBeginning, '\0');
-  std::size_t size = 0;
-  while (size < kInputBeginning) {
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + size, kInputBeginning - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      return fail(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno),
-                  "standard input");
-    }
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  bytes.resize(size);
-  input.beginning = std::move(bytes);
-  input.looked_at = true;
-  input.kept = true;
-  return std::string_view(input.beginning);
-}
-
-std::string gzip(std::string_view bytes) {
-  z_stream deflater{};
-  ORRERY_INVARIANT(deflateInit2(&deflater, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindowAndGzip, 8,
-                                Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out;
-  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-  char packed[1 << 16];
-  int status = Z_OK;
-  while (status != Z_STREAM_END) {
-    const std::size_t fed = std::min(bytes.size(), kMost);
-    deflater.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // C interface
-    deflater.avail_in = static_cast<uInt>(fed);
-    deflater.next_out = reinterpret_cast<Bytef*>(packed);
-    deflater.avail_out = sizeof packed;
-    status = deflate(&deflater, fed == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-    bytes.remove_prefix(fed - deflater.avail_in);
-    out.append(packed, sizeof packed - deflater.avail_out);
-  }
-  deflateEnd(&deflater);
-  return out;
-}
 
 }  // namespace orrery

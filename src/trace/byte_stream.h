@@ -4,7 +4,10 @@
 // (RFC 1952), whatever the name says; several members after each other count as one stream, as
 // gzip(1) has it. A gzip stream that ends before its trailer, as a killed writer leaves it, gives
 // what can be unpacked and then says truncated(); damage inside it is an error with its place.
-// The other way, bytes are packed at once.
+// The other way: piece_writer.h.
+//
+// Standard input and other pipes can be looked at, up to a megabyte, and then be read from their
+// beginning, once.
 #pragma once
 
 #include <cstddef>
@@ -55,13 +58,5 @@ class ByteStream {
   explicit ByteStream(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// What standard input begins with, up to 64 KiB as they are; they stay to be read by
-// ByteStream::open("-"), so that a pipe can be looked at like a file. Errors: it cannot be read.
-Result<std::string_view> beginning_of_standard_input();
-
-// Packs bytes as one gzip member (RFC 1952) without a time or a name in it, so that the same bytes
-// always give the same file.
-std::string gzip(std::string_view bytes);
 
 }  // namespace orrery

@@ -8,6 +8,7 @@
 
 #include "document/input_memory.h"
 #include "document/value.h"
+#include "trace/gzip.h"
 
 namespace orrery {
 namespace {

@@ -72,4 +72,10 @@ Result<void> PieceWriter::finish() {
   return state_->file->finish();
 }
 
+Result<void> write_at_once(const std::string& file, std::string_view text) {
+  ORRERY_TRY(PieceWriter writer, PieceWriter::create(file));
+  writer.append(text);
+  return writer.finish();
+}
+
 }  // namespace orrery

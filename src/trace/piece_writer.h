@@ -1,5 +1,6 @@
 // A file written piece by piece, so that its text need not fit in memory; gzip if its name ends in
-// .gz (as trace/byte_stream.h packs). The whole file or nothing, as document/new_file.h writes it.
+// .gz, one member (RFC 1952) without a time or a name in it, so that the same bytes always give the
+// same file. The whole file or nothing, as document/new_file.h writes it.
 // Errors are kept until it is finished.
 #pragma once
 
@@ -29,5 +30,8 @@ class PieceWriter {
   explicit PieceWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// The same of a text in memory.
+Result<void> write_at_once(const std::string& file, std::string_view text);
 
 }  // namespace orrery

@@ -6,6 +6,7 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/gzip.h"
 
 namespace orrery {
 namespace {

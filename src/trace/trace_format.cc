@@ -98,12 +98,7 @@ ForeignBytes foreign_bytes(std::string_view beginning) {
 }
 
 Result<const TraceFormat*> format_of_file(const std::string& file) {
-  std::string_view taken;
-  if (file == "-") {
-    ORRERY_TRY(taken, beginning_of_standard_input());
-  }
-  ORRERY_TRY(ByteStream stream,
-             file == "-" ? ByteStream::of(taken, "standard input") : ByteStream::open(file));
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   std::string beginning(kBeginning, '\0');
   ORRERY_TRY(const std::size_t size, stream.read(beginning.data(), beginning.size()));
   beginning.resize(size);

@@ -7,6 +7,7 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/gzip.h"
 #include "trace/published_traces.h"
 
 namespace orrery {
