@@ -19,7 +19,7 @@ constexpr bool is_hex(char c) {
 
 class Grammar {
  public:
-  explicit Grammar(std::string_view text) : text_(text) {}
+  Grammar(std::string_view text, std::size_t deepest) : text_(text), deepest_(deepest) {}
 
   // Whether the whole text is one value; if not, `at` is the offset of the first fault.
   bool whole() {
@@ -65,6 +65,7 @@ class Grammar {
 
   bool value(char c) {
     if (c == '{' || c == '[') {
+      if (open_.size() == deepest_) return false;
       open_.push_back(c);
       ++at;
       next_ = c == '{' ? Next::key_or_end : Next::value_or_end;
@@ -119,14 +120,15 @@ class Grammar {
   }
 
   std::string_view text_;
+  std::size_t deepest_;
   std::string open_;  // brackets
   Next next_ = Next::value;
 };
 
 }  // namespace
 
-std::optional<std::size_t> json_fault(std::string_view text) {
-  Grammar grammar(text);
+std::optional<std::size_t> json_fault(std::string_view text, std::size_t deepest) {
+  Grammar grammar(text, deepest);
   const bool whole = grammar.whole();
   const auto other = grammar.ascii ? std::nullopt : first_invalid_utf8(text);
   if (whole) return other;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace orrery {
 // too early; nothing if the text is one value in valid UTF-8 with optional white space around it.
 // Only the grammar is checked: it accepts numbers of any length, repeated keys, and unpaired
 // surrogates ("\ud83d"). Linear time; one byte of memory per level of nesting.
-std::optional<std::size_t> json_fault(std::string_view text);
+// A list or an object inside `deepest` others is a fault too.
+std::optional<std::size_t> json_fault(
+    std::string_view text, std::size_t deepest = std::numeric_limits<std::size_t>::max());
 
 }  // namespace orrery

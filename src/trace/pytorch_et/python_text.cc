@@ -6,8 +6,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "document/json_word.h"
+#include "document/json_fault.h"
 #include "trace/kineto/json_text.h"
+#include "trace/kineto/text_window.h"
 
 namespace orrery {
 namespace {
@@ -19,63 +20,9 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-std::optional<std::string_view> after_string(std::string_view text) {
-  text.remove_prefix(1);
-  while (!text.empty()) {
-    const char c = text[0];
-    text.remove_prefix(1);
-    if (c == '"') return text;
-    if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
-    if (c != '\\') continue;
-    if (text.empty()) return std::nullopt;
-    const char escaped = text[0];
-    text.remove_prefix(1);
-    if (escaped == 'u') {
-      if (text.size() < 4 ||
-          text.substr(0, 4).find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
-        return std::nullopt;
-      }
-      text.remove_prefix(4);
-    } else if (std::string_view("\"\\/bfnrt").find(escaped) == std::string_view::npos) {
-      return std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-// Behind a number, true, false or null.
-std::optional<std::string_view> after_word(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_of(",]} \t\r\n"), text.size());
-  if (!is_json_word(text.substr(0, end))) return std::nullopt;
-  return text.substr(end);
-}
-
-// NOLINTBEGIN(misc-no-recursion): what these read nests at most kMostNested deep, which is checked
-std::optional<std::string_view> after_value(std::string_view text, int depth) {
-  text = without_blanks(text);
-  if (text.empty() || depth > kMostNested) return std::nullopt;
-  if (text[0] == '"') return after_string(text);
-  if (text[0] != '[' && text[0] != '{') return after_word(text);
-  const bool list = text[0] == '[';
-  const char end = list ? ']' : '}';
-  text = without_blanks(text.substr(1));
-  if (text.starts_with(end)) return text.substr(1);
-  while (true) {
-    if (!list) {
-      if (!text.starts_with('"')) return std::nullopt;
-      const auto key = after_string(text);
-      if (!key) return std::nullopt;
-      text = without_blanks(*key);
-      if (!text.starts_with(':')) return std::nullopt;
-      text.remove_prefix(1);
-    }
-    const auto item = after_value(text, depth + 1);
-    if (!item) return std::nullopt;
-    text = without_blanks(*item);
-    if (text.starts_with(end)) return text.substr(1);
-    if (!text.starts_with(',')) return std::nullopt;
-    text = without_blanks(text.substr(1));
-  }
+// The value at the front of a checked text.
+std::string_view first_value(std::string_view text) {
+  return text.substr(0, end_of_json_value(text, 0));
 }
 
 // As Python's repr() of a string.
@@ -122,10 +69,8 @@ void append_float(double value, std::string& out) {
   if (digits.find('.') == std::string::npos) out += ".0";
 }
 
-std::string_view append_python(std::string_view text, std::string& out) {
-  text = without_blanks(text);
-  const std::string_view after = after_value(text, 0).value_or(std::string_view{});
-  const std::string_view value = text.substr(0, text.size() - after.size());
+// Of one that holds no others.
+void append_python(std::string_view value, std::string& out) {
   if (value == "true") {
     out += "True";
   } else if (value == "false") {
@@ -147,9 +92,7 @@ std::string_view append_python(std::string_view text, std::string& out) {
       append_float(number, out);
     }
   }
-  return after;
 }
-// NOLINTEND(misc-no-recursion)
 
 // Copies a checked text, one token after the other; no recursion.
 void append_all(std::string_view text, std::string& out) {
@@ -164,7 +107,9 @@ void append_all(std::string_view text, std::string& out) {
       out += ' ';
       text.remove_prefix(1);
     } else {
-      text = append_python(text, out);
+      const std::string_view value = first_value(text);
+      append_python(value, out);
+      text.remove_prefix(value.size());
     }
     text = without_blanks(text);
   }
@@ -172,10 +117,7 @@ void append_all(std::string_view text, std::string& out) {
 
 }  // namespace
 
-bool is_shallow_json(std::string_view text) {
-  const auto after = after_value(text, 0);
-  return after && without_blanks(*after).empty();
-}
+bool is_shallow_json(std::string_view text) { return !json_fault(text, kMostNested); }
 
 std::vector<std::string_view> json_items(std::string_view json) {
   std::vector<std::string_view> out;
@@ -183,10 +125,9 @@ std::vector<std::string_view> json_items(std::string_view json) {
   if (!json.starts_with('[')) return out;
   json = without_blanks(json.substr(1));
   while (!json.empty() && !json.starts_with(']')) {
-    const auto after = after_value(json, 0);
-    if (!after) return out;
-    out.push_back(json.substr(0, json.size() - after->size()));
-    json = without_blanks(*after);
+    out.push_back(first_value(json));
+    if (out.back().empty()) return {};  // not JSON
+    json = without_blanks(json.substr(out.back().size()));
     if (json.starts_with(',')) json = without_blanks(json.substr(1));
   }
   return out;
@@ -195,10 +136,8 @@ std::vector<std::string_view> json_items(std::string_view json) {
 std::optional<std::string> json_string(std::string_view json) {
   json = without_blanks(json);
   if (!json.starts_with('"')) return std::nullopt;
-  const auto after = after_string(json);
-  if (!after) return std::nullopt;
   std::string buffer;
-  return std::string(plain_text(json.substr(0, json.size() - after->size()), buffer));
+  return std::string(plain_text(first_value(json), buffer));
 }
 
 std::optional<std::int64_t> json_integer(std::string_view json) {

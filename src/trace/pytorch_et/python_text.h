@@ -5,6 +5,7 @@
 // single quotes unless they hold one and no double quote. Linear in the text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,10 +14,9 @@
 
 namespace orrery {
 
-inline constexpr int kMostNested = 64;
+inline constexpr std::size_t kMostNested = 64;  // lists and objects in each other
 
-// Whether it is exactly one value, nested no deeper than kMostNested. For any depth:
-// document/json_fault.h.
+// Whether it is exactly one value, nested no deeper than kMostNested.
 bool is_shallow_json(std::string_view text);
 
 // The items of a list, each without blanks around it; empty if `json` is no list. `json` must be
