@@ -92,9 +92,12 @@ bool add_shapes(const Nested& list, std::vector<Shape>& out) {
 
 double extent(std::int64_t n) { return static_cast<double>(n); }
 
-std::optional<GemmShape> plain(const Shape& a, const Shape& b) {
-  if (a.size() != 2 || b.size() != 2 || a[1] != b[0]) return std::nullopt;
-  return GemmShape{extent(a[0]), extent(b[1]), extent(a[1])};
+// x[..., k] times w[k, n].
+std::optional<GemmShape> plain(const Shape& x, const Shape& w) {
+  if (x.empty() || w.size() != 2 || x.back() != w[0]) return std::nullopt;
+  double rows = 1;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= extent(x[i]);
+  return GemmShape{rows, extent(w[1]), extent(w[0])};
 }
 
 std::optional<GemmShape> batched(const Shape& a, const Shape& b) {
@@ -103,15 +106,12 @@ std::optional<GemmShape> batched(const Shape& a, const Shape& b) {
 }
 
 std::optional<GemmShape> plain_or_batched(const Shape& a, const Shape& b) {
-  return a.size() == 3 && b.size() == 3 ? batched(a, b) : plain(a, b);
+  return b.size() == 3 ? batched(a, b) : plain(a, b);
 }
 
 // x[..., k] times the transpose of w[n, k].
 std::optional<GemmShape> linear(const Shape& x, const Shape& w) {
-  if (x.empty() || w.size() != 2 || x.back() != w[1]) return std::nullopt;
-  double rows = 1;
-  for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= extent(x[i]);
-  return GemmShape{rows, extent(w[0]), extent(w[1])};
+  return w.size() == 2 ? plain(x, {w[1], w[0]}) : std::nullopt;
 }
 
 struct ProductForm {

@@ -1,7 +1,6 @@
 #include "trace/chakra/chakra_conversion.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -38,67 +37,24 @@ struct RecordedOperatorWork {
   std::int64_t bytes = 0;
 };
 
-using Extents = std::vector<double>;
-
-double elements(const Extents& shape) {
-  double out = 1;
-  for (const double size : shape) out *= size;
-  return out;
-}
-
-Extents shape_of(std::string_view json) {
-  Extents out;
-  for (const std::string_view item : json_items(json)) {
-    const auto size = json_integer(item);
-    if (!size || *size < 0) return {};
-    out.push_back(static_cast<double>(*size));
-  }
-  return out;
-}
-
 std::int64_t whole(double value) {
   constexpr double kMost = 9.2e18;  // below 2^63
   return static_cast<std::int64_t>(std::min(value, kMost));
 }
 
-// Of the product of two shapes; `more` operations an element besides.
-double product_flops(const Extents& a, const Extents& b, bool transposed, double more) {
-  if (a.empty() || b.empty()) return 0;
-  const double k = a.back();
-  // aten::linear takes its weight as [n, k], all others as [.., k, n].
-  const double n = b.size() == 1 ? 1 : (transposed ? b[b.size() - 2] : b.back());
-  return k == 0 ? 0 : elements(a) / k * n * (2 * k + more);
-}
-
-double flops(std::string_view name, const std::vector<Extents>& inputs) {
-  struct Product {
-    std::string_view name;
-    std::size_t first;  // of the two factors among the inputs
-    bool transposed;
-    double more;
-  };
-  static constexpr std::array<Product, 6> kProducts = {{{"aten::mm", 0, false, 0},
-                                                        {"aten::matmul", 0, false, 0},
-                                                        {"aten::linear", 0, true, 0},
-                                                        {"aten::bmm", 0, false, 0},
-                                                        {"aten::addmm", 1, false, 1},
-                                                        {"aten::baddbmm", 1, false, 1}}};
-  for (const Product& p : kProducts) {
-    if (p.name == name && inputs.size() > p.first + 1) {
-      return product_flops(inputs[p.first], inputs[p.first + 1], p.transposed, p.more);
-    }
-  }
+// `json`: the shapes of its inputs, of which lists of tensors count none.
+double flops(std::string_view name, std::string_view json) {
+  std::vector<Shape> inputs;
   double most = 0;
-  for (const Extents& shape : inputs) {
-    if (!shape.empty()) most = std::max(most, elements(shape));
+  for (const std::string_view item : json_items(json)) {
+    const std::vector<Shape> shapes = tensor_shapes(item);
+    inputs.push_back(shapes.size() == 1 ? shapes[0] : Shape());
+    if (!inputs.back().empty()) most = std::max(most, elements_of(inputs.back()));
   }
-  return most;
-}
-
-std::vector<Extents> shapes(std::string_view json) {
-  std::vector<Extents> out;
-  for (const std::string_view item : json_items(json)) out.push_back(shape_of(item));
-  return out;
+  const auto product = product_shape(name, inputs);
+  if (!product) return most;
+  const double more = name.ends_with("addmm") || name.ends_with("baddbmm") ? 1 : 0;
+  return product->groups * product->m * product->n * (2 * product->k + more);
 }
 
 // `host` may be null. Zero where no shapes were recorded.
@@ -108,15 +64,12 @@ RecordedOperatorWork operator_work(const CallTreeNode& node, const RecordedTrace
     const HostNode& h = host->nodes[node.host];
     const double in = static_cast<double>(tensor_bytes(h.inputs));
     const double out = static_cast<double>(tensor_bytes(h.outputs));
-    return {whole(flops(h.name, shapes(h.inputs.shapes))), whole(in + out)};
+    return {whole(flops(h.name, h.inputs.shapes)), whole(in + out)};
   }
   if (node.event == kNoEvent || recorded.details[node.event] == kNoDetails) return {};
   const OperatorDetails& details = recorded.operators[recorded.details[node.event]];
-  const std::string_view dimensions = recorded.texts[details.input_shapes];
-  if (!is_shallow_json(dimensions)) return {};
-  const std::vector<Extents> inputs = shapes(dimensions);
-  const double bytes = input_bytes(recorded, details);
-  return {whole(flops(recorded.name_of(node.event), inputs)), whole(bytes)};
+  return {whole(flops(recorded.name_of(node.event), recorded.texts[details.input_shapes])),
+          whole(input_bytes(recorded, details))};
 }
 
 constexpr std::int64_t kLongestDispatchNs = 20'000;
