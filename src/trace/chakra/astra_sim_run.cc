@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "parallel/parallel_for.h"
+#include "trace/chakra/dependency_order.h"
 #include "trace/chakra/process_groups.h"
 
 namespace orrery {
@@ -45,15 +46,10 @@ struct SimCollective {
 class SimRank {
  public:
   SimRank(const ChakraTrace& trace, const ChakraOrder& order)
-      : nodes_(trace.nodes), waits_(trace.nodes.size()), followers_from_(trace.nodes.size() + 1) {
-    for (const std::uint32_t n : order.before) ++followers_from_[n + 1];
-    for (std::size_t n = 0; n < nodes_.size(); ++n) followers_from_[n + 1] += followers_from_[n];
-    followers_.resize(order.before.size());
-    std::vector<std::uint32_t> next(followers_from_.begin(), followers_from_.end() - 1);
+      : nodes_(trace.nodes),
+        waits_(trace.nodes.size()),
+        followers_(followers(order.before, order.offsets)) {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-      for (std::uint32_t b = order.offsets[n]; b < order.offsets[n + 1]; ++b) {
-        followers_[next[order.before[b]]++] = n;
-      }
       waits_[n] = order.offsets[n + 1] - order.offsets[n];
       if (waits_[n] == 0) make_ready(n);
     }
@@ -75,8 +71,8 @@ class SimRank {
   void end(std::uint32_t n) {
     busy_[static_cast<std::size_t>(sim_lane(nodes_[n]))] = false;
     begun_.erase(n);
-    for (std::uint32_t f = followers_from_[n]; f < followers_from_[n + 1]; ++f) {
-      if (--waits_[followers_[f]] == 0) make_ready(followers_[f]);
+    for (const std::uint32_t follower : followers_[n]) {
+      if (--waits_[follower] == 0) make_ready(follower);
     }
   }
 
@@ -92,8 +88,7 @@ class SimRank {
 
   const std::vector<ChakraNode>& nodes_;
   std::vector<std::uint32_t> waits_;
-  std::vector<std::uint32_t> followers_from_;
-  std::vector<std::uint32_t> followers_;
+  EdgeLists followers_;
   std::array<std::set<std::pair<std::uint64_t, std::uint32_t>>, kSimLanes> ready_;
   std::array<bool, kSimLanes> busy_{};
   std::set<std::uint32_t> begun_;

@@ -6,23 +6,23 @@
 
 namespace orrery {
 
+EdgeLists followers(std::span<const std::uint32_t> before, std::span<const std::uint32_t> offsets) {
+  return {offsets.size() - 1, [&](const auto& add) {
+            for (std::uint32_t i = 0; i + 1 < offsets.size(); ++i) {
+              for (std::uint32_t e = offsets[i]; e < offsets[i + 1]; ++e) add(before[e], i);
+            }
+          }};
+}
+
 DependencyOrder dependency_order(std::span<const std::uint32_t> before,
                                  std::span<const std::uint32_t> offsets,
                                  std::span<const std::uint32_t> by_rank) {
   const auto size = static_cast<std::uint32_t>(offsets.size() - 1);
   std::vector<std::uint32_t> rank(by_rank.size());
   for (std::uint32_t r = 0; r < by_rank.size(); ++r) rank[by_rank[r]] = r;
-  // Those behind thing i: from first[i] to first[i + 1] in `behind`.
-  std::vector<std::uint32_t> first(size + std::size_t{1}, 0);
-  for (const std::uint32_t b : before) ++first[b + std::size_t{1}];
-  for (std::size_t i = 0; i < size; ++i) first[i + 1] += first[i];
-  std::vector<std::uint32_t> behind(before.size());
-  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  const EdgeLists behind = followers(before, offsets);
   std::vector<std::uint32_t> missing(size);
-  for (std::uint32_t i = 0; i < size; ++i) {
-    missing[i] = offsets[i + 1] - offsets[i];
-    for (std::uint32_t e = offsets[i]; e < offsets[i + 1]; ++e) behind[next[before[e]]++] = i;
-  }
+  for (std::uint32_t i = 0; i < size; ++i) missing[i] = offsets[i + 1] - offsets[i];
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
   const auto add = [&](std::uint32_t i) {
     if (missing[i] == 0) ready.push(rank.empty() ? i : rank[i]);
@@ -34,9 +34,9 @@ DependencyOrder dependency_order(std::span<const std::uint32_t> before,
     const std::uint32_t i = rank.empty() ? ready.top() : by_rank[ready.top()];
     ready.pop();
     out.order.push_back(i);
-    for (std::uint32_t e = first[i]; e < first[i + 1]; ++e) {
-      --missing[behind[e]];
-      add(behind[e]);
+    for (const std::uint32_t follower : behind[i]) {
+      --missing[follower];
+      add(follower);
     }
   }
   const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
