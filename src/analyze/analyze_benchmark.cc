@@ -50,7 +50,8 @@ BENCHMARK(BM_AnalyzeOneRank)->Arg(2'500)->Arg(62'500)->Unit(benchmark::kMillisec
 void BM_Breakdown(benchmark::State& state) {
   const RecordedTrace trace = synthetic_trace(state.range(0));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(temporal_breakdown(trace, launches(trace), BreakdownPreset::orrery));
+    benchmark::DoNotOptimize(
+        temporal_breakdown(trace, launch_links(trace), BreakdownPreset::orrery));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(trace.size()));
 }

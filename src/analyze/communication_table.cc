@@ -68,7 +68,7 @@ BytesPerSecond CommunicationRow::median_bus_bandwidth() const {
 }
 
 CommunicationTable communication_table(std::span<const RecordedTrace> traces,
-                                       std::span<const Launches> started,
+                                       std::span<const LaunchLinks> started,
                                        std::span<const CollectiveInstance> instances) {
   CommunicationTable table;
   for (const RecordedTrace& trace : traces) table.ranks.emplace_back().rank = trace.rank;

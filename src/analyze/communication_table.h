@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "analyze/launches.h"
 #include "analyze/recorded_message.h"
 #include "analyze/spread.h"
 #include "trace/collective_instances.h"
+#include "trace/launch_links.h"
 #include "units/quantity.h"
 
 namespace orrery {
@@ -63,7 +63,7 @@ struct CommunicationTable {
 
 // `started` has one entry a trace.
 CommunicationTable communication_table(std::span<const RecordedTrace> traces,
-                                       std::span<const Launches> started,
+                                       std::span<const LaunchLinks> started,
                                        std::span<const CollectiveInstance> instances);
 
 }  // namespace orrery

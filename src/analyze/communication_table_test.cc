@@ -26,8 +26,8 @@ Analyzed analyzed(const std::string& folder, int ranks) {
   auto run = read_run(files, options);
   EXPECT_TRUE(run) << run.error().text();
   Analyzed result = {.run = std::move(*run), .table = {}};
-  std::vector<Launches> started;
-  for (const RecordedTrace& trace : result.run.ranks) started.push_back(launches(trace));
+  std::vector<LaunchLinks> started;
+  for (const RecordedTrace& trace : result.run.ranks) started.push_back(launch_links(trace));
   result.table =
       communication_table(result.run.ranks, started, collective_instances(result.run.ranks));
   return result;
@@ -109,7 +109,7 @@ TEST(CommunicationTable, AgreesWithTraceLensOnOneRank) {
       read_kineto(kTraces + "TraceLens/mi300/resnet_act_checkpoint.json.gz", options);
   ASSERT_TRUE(trace);
   const std::span<const RecordedTrace> one(&*trace, 1);
-  const Launches started = launches(*trace);
+  const LaunchLinks started = launch_links(*trace);
   const CommunicationTable table =
       communication_table(one, {&started, 1}, collective_instances(one));
   struct Published {

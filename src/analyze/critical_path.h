@@ -35,10 +35,10 @@
 #include <vector>
 
 #include "analyze/device_work.h"
-#include "analyze/launches.h"
 #include "outcome/enum_names.h"
 #include "outcome/result.h"
 #include "timeline/critical_path.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -75,7 +75,7 @@ struct PathGraph {
 };
 
 // Of what the host began within `window`, and of what it launched there.
-PathGraph path_graph(const RecordedTrace& trace, const Launches& started, Interval window);
+PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& started, Interval window);
 
 // The edges of the longest path, first to last. Errors: events that wait for each other in a
 // circle.

@@ -19,7 +19,7 @@ constexpr std::string_view kForward = "[param|pytorch.model.alex_net|0|0|0|measu
 
 struct AnalyzedSpan {
   RecordedTrace trace;
-  Launches started;
+  LaunchLinks started;
   PathGraph graph;
   std::vector<std::uint32_t> edges;  // of the path
   StepPath path;
@@ -30,7 +30,7 @@ AnalyzedSpan analyzed(const std::string& file, std::string_view annotation, std:
   EXPECT_TRUE(trace) << trace.error().text();
   AnalyzedSpan result = {
       .trace = std::move(*trace), .started = {}, .graph = {}, .edges = {}, .path = {}};
-  result.started = launches(result.trace);
+  result.started = launch_links(result.trace);
   const auto event = annotated_event(result.trace, annotation, instance);
   EXPECT_TRUE(event);
   result.graph = path_graph(result.trace, result.started,
@@ -170,7 +170,7 @@ TEST(CriticalPathByHand, CrossesStreamsWhereAnEventIsAwaited) {
       {.stream = 8, .awaited_stream = 7, .record_correlation = 2});
   made.call(80, 90, 4);
   const std::uint32_t waiting = made.kernel("gemm2", 8, 600, 900, 4);
-  const Launches started = launches(made.trace);
+  const LaunchLinks started = launch_links(made.trace);
   const PathGraph graph = path_graph(made.trace, started, {0, 1000});
   const auto found = edges_between(graph, graph.end_of[awaited], graph.start_of[waiting]);
   ASSERT_EQ(found.size(), 1U);

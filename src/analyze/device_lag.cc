@@ -14,7 +14,7 @@ struct LaunchedRun {
 constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
 
 // Of every lane, the first event of its launched work; kNoEvent: no launch of its work is recorded.
-std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const Launches& started) {
+std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const LaunchLinks& started) {
   std::vector<std::uint32_t> first(trace.lanes.size(), kNoEvent);
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
@@ -25,7 +25,7 @@ std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const Laun
 }
 
 // By start. What was launched nobody knows when is left out.
-std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const Launches& started) {
+std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const LaunchLinks& started) {
   const std::vector<std::uint32_t> first = first_launched(trace, started);
   std::vector<LaunchedRun> known;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
@@ -41,7 +41,7 @@ std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const Launches& sta
 
 }  // namespace
 
-std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& started,
+std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& started,
                                    std::span<const Interval> windows) {
   std::vector<DeviceLag> lags(windows.size());
   if (windows.empty()) return lags;

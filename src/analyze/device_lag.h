@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include "analyze/launches.h"
 #include "timeline/intervals.h"
+#include "trace/launch_links.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -30,7 +30,7 @@ struct DeviceLag {
 };
 
 // Of each window, by start.
-std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const Launches& started,
+std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& started,
                                    std::span<const Interval> windows);
 
 }  // namespace orrery

@@ -23,7 +23,7 @@ TEST(DeviceLag, GrowsWhereTheHostIsFaster) {
       made.kernel("gemm", 7, end - 100, end, id);
     }
   }
-  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  const auto lags = device_lags(made.trace, launch_links(made.trace), steps);
   ASSERT_EQ(lags.size(), 3U);
   EXPECT_EQ(lags[0].busy_ns, 80);
   EXPECT_EQ(lags[0].earlier_ns, 0);
@@ -42,7 +42,7 @@ TEST(DeviceLag, TakesWorkWithoutACallForEarlierOnlyInFrontOfItsStream) {
   made.kernel("own", 7, 30, 50, 1);
   made.kernel("lost", 7, 60, 80, kNotRecorded);
   const std::vector<Interval> steps = {{0, 100}};
-  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  const auto lags = device_lags(made.trace, launch_links(made.trace), steps);
   EXPECT_EQ(lags.at(0).busy_ns, 50);
   EXPECT_EQ(lags.at(0).earlier_ns, 30);
   EXPECT_EQ(lags.at(0).behind_ns, 0);
@@ -55,7 +55,7 @@ TEST(DeviceLag, IsNotKnownWithoutLaunches) {
   made.kernel("gemm", 7, 0, 60, kNotRecorded);
   made.kernel("gemm", 7, 60, 90, 4);  // the call is not in the recording
   const std::vector<Interval> steps = {{0, 100}};
-  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  const auto lags = device_lags(made.trace, launch_links(made.trace), steps);
   EXPECT_FALSE(lags.at(0).known);
   EXPECT_EQ(lags.at(0).earlier_ns, 0);
   EXPECT_EQ(lags.at(0).behind_ns, 0);
@@ -68,7 +68,7 @@ TEST(DeviceLag, LeavesStreamsOutWhoseLaunchesAreNotRecorded) {
   made.kernel("own", 7, 20, 50, 1);
   made.kernel("nobody knows", 9, 30, 90, kNotRecorded);
   const std::vector<Interval> steps = {{0, 100}};
-  const auto lags = device_lags(made.trace, launches(made.trace), steps);
+  const auto lags = device_lags(made.trace, launch_links(made.trace), steps);
   EXPECT_TRUE(lags.at(0).known);
   EXPECT_EQ(lags.at(0).busy_ns, 30);
   EXPECT_EQ(lags.at(0).earlier_ns, 0);

@@ -139,7 +139,7 @@ TEST(Findings, KeepTheTurnsOfAnotherProcessApart) {
     if (is_device_work(trace.kind[e])) work.push_back(e);
   }
   Interval longest;
-  for (const Gap& gap : gaps(trace, launches(trace), work)) {
+  for (const Gap& gap : gaps(trace, launch_links(trace), work)) {
     const Interval in_step = {std::max(gap.span.start, step.start),
                               std::min(gap.span.end, step.end)};
     if (gap.cause != GapCause::host_wait || gap.ended_by == kNoEvent) continue;

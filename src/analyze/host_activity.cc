@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-std::vector<bool> launching_lanes(const RecordedTrace& trace, const Launches& started) {
+std::vector<bool> launching_lanes(const RecordedTrace& trace, const LaunchLinks& started) {
   std::vector<bool> launching(trace.lanes.size(), false);
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (is_device_work(trace.kind[e]) && started.call[e] != kNoEvent) {
@@ -56,7 +56,7 @@ HostActivity HostTime::main() const {
   return static_cast<HostActivity>(std::max_element(ns.begin(), ns.end()) - ns.begin());
 }
 
-HostTime host_activity(const RecordedTrace& trace, const Launches& started,
+HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,
                        const std::vector<Gap>& gaps, const Intervals& windows) {
   Intervals left;
   for (const Gap& gap : gaps) {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "analyze/idle_time.h"
-#include "analyze/launches.h"
 #include "outcome/enum_names.h"
 #include "timeline/intervals.h"
+#include "trace/launch_links.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {
@@ -50,7 +50,7 @@ struct HostTime {
 };
 
 // Of host waits within `windows`, which neither overlap nor touch and ascend.
-HostTime host_activity(const RecordedTrace& trace, const Launches& started,
+HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,
                        const std::vector<Gap>& gaps, const Intervals& windows);
 
 }  // namespace orrery

@@ -16,7 +16,7 @@ std::vector<std::uint32_t> device_events(const RecordedTrace& trace) {
 }
 
 HostTime activity(const HandMadeTrace& made, Interval window) {
-  const Launches started = launches(made.trace);
+  const LaunchLinks started = launch_links(made.trace);
   return host_activity(made.trace, started, gaps(made.trace, started, device_events(made.trace)),
                        {window});
 }
@@ -58,7 +58,7 @@ TEST(HostActivity, CountsOnlyWithinTheWindows) {
 
 TEST(HostActivity, AddsUpToTheHostWaitsOfTheBreakdown) {
   const HandMadeTrace made = waiting_run();
-  const Launches started = launches(made.trace);
+  const LaunchLinks started = launch_links(made.trace);
   const auto all = gaps(made.trace, started, device_events(made.trace));
   const Interval window = {0, 1100};
   EXPECT_EQ(host_activity(made.trace, started, all, {window}).total_ns(),

@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-GapCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap& gap,
+GapCause cause_of(const RecordedTrace& trace, const LaunchLinks& started, const Gap& gap,
                   std::int64_t consecutive_gap_ns) {
   const std::uint32_t call = started.call[gap.ended_by];
   if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return GapCause::host_wait;
@@ -15,7 +15,7 @@ GapCause cause_of(const RecordedTrace& trace, const Launches& started, const Gap
 
 }  // namespace
 
-std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
+std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& started,
                       const std::vector<std::uint32_t>& work, std::int64_t consecutive_gap_ns) {
   std::vector<Gap> found;
   std::int64_t until = kAllTime.start;

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "analyze/device_work.h"
-#include "analyze/launches.h"
 #include "timeline/intervals.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -53,7 +53,7 @@ struct Gap {
 
 // All gaps of all time, before the first work and after the last one too (which reach to kAllTime).
 // `work` are device events by start.
-std::vector<Gap> gaps(const RecordedTrace& trace, const Launches& started,
+std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& started,
                       const std::vector<std::uint32_t>& work,
                       std::int64_t consecutive_gap_ns = kConsecutiveKernelGapNs);
 

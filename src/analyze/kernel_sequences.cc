@@ -8,16 +8,6 @@
 namespace orrery {
 namespace {
 
-// Of every event the outermost operator around it, or itself. Those that enclose come first.
-std::vector<std::uint32_t> outermost_operators(const Launches& started) {
-  std::vector<std::uint32_t> outermost(started.enclosing_operator.size());
-  for (std::uint32_t e = 0; e < outermost.size(); ++e) {
-    const std::uint32_t outer = started.enclosing_operator[e];
-    outermost[e] = outer == kNoEvent ? e : outermost[outer];
-  }
-  return outermost;
-}
-
 struct Piece {
   std::uint32_t call_of;  // outermost operator
   std::uint32_t call;
@@ -25,14 +15,12 @@ struct Piece {
   auto operator<=>(const Piece&) const = default;
 };
 
-std::vector<Piece> pieces(const RecordedTrace& trace, const Launches& started) {
-  const std::vector<std::uint32_t> outermost = outermost_operators(started);
+std::vector<Piece> pieces(const RecordedTrace& trace, const LaunchLinks& started) {
   std::vector<Piece> all;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
-    const std::uint32_t direct = started.operator_of(e);
-    if (direct == kNoEvent) continue;
-    all.push_back({outermost[direct], started.call[e], e});
+    if (started.operator_of(e) == kNoEvent) continue;
+    all.push_back({started.outermost[started.call[e]], started.call[e], e});
   }
   // Events are in the order of time, so that calls are too.
   std::sort(all.begin(), all.end());
@@ -41,7 +29,8 @@ std::vector<Piece> pieces(const RecordedTrace& trace, const Launches& started) {
 
 }  // namespace
 
-std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace, const Launches& started) {
+std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace,
+                                             const LaunchLinks& started) {
   const std::vector<Piece> all = pieces(trace, started);
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, KernelSequence> found;
   for (std::size_t from = 0; from < all.size();) {

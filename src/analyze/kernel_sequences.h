@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyze/launches.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -29,6 +29,7 @@ struct KernelSequence {
 };
 
 // Most launches first, then most device time, then the operator's name and the kernels'.
-std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace, const Launches& started);
+std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace,
+                                             const LaunchLinks& started);
 
 }  // namespace orrery

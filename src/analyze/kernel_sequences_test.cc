@@ -30,7 +30,7 @@ TEST(KernelSequences, CountsWhatOneCallOfAnOperatorLaunches) {
   for (int i = 0; i < 3; ++i) layer("aten::linear", {"gemm", "add"});
   layer("aten::linear", {"add", "gemm"});  // another order is another sequence
   layer("aten::relu", {"relu"});           // alone: no sequence
-  const std::vector<KernelSequence> found = kernel_sequences(made.trace, launches(made.trace));
+  const std::vector<KernelSequence> found = kernel_sequences(made.trace, launch_links(made.trace));
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(made.trace.texts[found[0].operator_name], "aten::linear");
   EXPECT_EQ(found[0].count, 3);
@@ -45,7 +45,7 @@ TEST(KernelSequences, CountsWhatOneCallOfAnOperatorLaunches) {
 
 TEST(KernelSequences, OfNothingAreNone) {
   const HandMadeTrace made;
-  EXPECT_TRUE(kernel_sequences(made.trace, launches(made.trace)).empty());
+  EXPECT_TRUE(kernel_sequences(made.trace, launch_links(made.trace)).empty());
 }
 
 }  // namespace

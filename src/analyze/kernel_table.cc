@@ -18,7 +18,8 @@ struct GatheredKernel {
   std::map<std::uint32_t, std::int64_t> callers;  // name of the operator -> time
 };
 
-void add(GatheredKernel& into, const RecordedTrace& trace, const Launches& started, std::size_t e) {
+void add(GatheredKernel& into, const RecordedTrace& trace, const LaunchLinks& started,
+         std::size_t e) {
   const std::int64_t ns = trace.duration_ns[e];
   into.durations.push_back(ns);
   if (trace.kind[e] == EventKind::kernel && trace.details[e] != kNoDetails) {
@@ -62,7 +63,7 @@ std::uint32_t main_caller(const GatheredKernel& gathered) {
 
 }  // namespace
 
-std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const Launches& started,
+std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& started,
                                     const std::vector<WorkKind>& kinds, Interval window) {
   std::unordered_map<std::uint32_t, GatheredKernel> by_name;
   std::int64_t all_ns = 0;
@@ -99,7 +100,7 @@ std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const Launches& 
   return rows;
 }
 
-std::vector<StreamRow> stream_table(const RecordedTrace& trace, const Launches& started,
+std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& started,
                                     const std::vector<WorkKind>& kinds) {
   std::vector<std::vector<std::uint32_t>> work(trace.lanes.size());
   for (std::uint32_t e = 0; e < trace.size(); ++e) {

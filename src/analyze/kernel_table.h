@@ -7,8 +7,8 @@
 
 #include "analyze/device_work.h"
 #include "analyze/idle_time.h"
-#include "analyze/launches.h"
 #include "analyze/spread.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -23,7 +23,7 @@ struct KernelRow {
 };
 
 // Longest total first; then by name. Of the events that start in `window`. O(events).
-std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const Launches& started,
+std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& started,
                                     const std::vector<WorkKind>& kinds, Interval window = kAllTime);
 
 // What one stream did between its first and its last work.
@@ -38,7 +38,7 @@ struct StreamRow {
 };
 
 // By lane; streams without work are left out.
-std::vector<StreamRow> stream_table(const RecordedTrace& trace, const Launches& started,
+std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& started,
                                     const std::vector<WorkKind>& kinds);
 
 }  // namespace orrery

@@ -17,7 +17,7 @@ TEST(KernelsAcrossRanks, FindTheFastestAndTheSlowestRank) {
   std::vector<std::vector<KernelRow>> tables;
   tables.reserve(made.size());
   for (const HandMadeTrace& one : made) {
-    tables.push_back(kernel_table(one.trace, launches(one.trace), work_kinds(one.trace)));
+    tables.push_back(kernel_table(one.trace, launch_links(one.trace), work_kinds(one.trace)));
   }
   std::vector<KernelsOfRank> ranks;
   for (std::size_t r = 0; r < made.size(); ++r) {
@@ -40,7 +40,7 @@ TEST(KernelsAcrossRanks, FindTheFastestAndTheSlowestRank) {
 TEST(KernelsAcrossRanks, OfZeroLengthAreAlike) {
   HandMadeTrace made;
   made.kernel("nothing", 7, 5, 5, 1);
-  const auto table = kernel_table(made.trace, launches(made.trace), work_kinds(made.trace));
+  const auto table = kernel_table(made.trace, launch_links(made.trace), work_kinds(made.trace));
   const auto rows = kernels_across_ranks({{.trace = &made.trace, .rows = &table}});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_DOUBLE_EQ(rows[0].spread(), 1);

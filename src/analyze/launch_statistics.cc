@@ -37,7 +37,7 @@ void keep_longest(std::vector<LaunchOutlier>& outliers) {
 
 }  // namespace
 
-LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& started,
                                    const std::vector<WorkKind>& kinds) {
   LaunchStatistics statistics;
   std::map<std::uint32_t, GatheredLaunches> by_name;

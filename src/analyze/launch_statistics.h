@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analyze/device_work.h"
-#include "analyze/launches.h"
 #include "analyze/spread.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -47,7 +47,7 @@ struct LaunchStatistics {
   std::int64_t without_call = 0;  // work whose launch was not recorded
 };
 
-LaunchStatistics launch_statistics(const RecordedTrace& trace, const Launches& started,
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& started,
                                    const std::vector<WorkKind>& kinds);
 
 }  // namespace orrery

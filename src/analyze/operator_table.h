@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "analyze/device_work.h"
-#include "analyze/launches.h"
 #include "analyze/recorded_work.h"
 #include "analyze/spread.h"
 #include "cluster/accelerator.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -65,7 +65,7 @@ struct OperatorTable {
 };
 
 // Of operators that start in `window`. `accelerator` may be null.
-OperatorTable operator_table(const RecordedTrace& trace, const Launches& started,
+OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& started,
                              OperatorGrouping grouping, const Accelerator* accelerator,
                              Interval window = kAllTime);
 

@@ -25,7 +25,7 @@ bool is_host_event(EventKind kind) {
 
 class Builder {
  public:
-  Builder(const RecordedTrace& trace, const Launches& started, Interval window)
+  Builder(const RecordedTrace& trace, const LaunchLinks& started, Interval window)
       : trace_(trace), started_(started), queues_(trace.size(), -1) {
     graph_.window = window;
   }
@@ -377,7 +377,7 @@ class Builder {
   }
 
   const RecordedTrace& trace_;
-  const Launches& started_;
+  const LaunchLinks& started_;
   PathGraph graph_;
   std::vector<std::uint32_t> host_;    // what begins in the window, with annotations
   std::vector<std::uint32_t> chosen_;  // events that have points
@@ -392,7 +392,7 @@ class Builder {
 
 }  // namespace
 
-PathGraph path_graph(const RecordedTrace& trace, const Launches& started, Interval window) {
+PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& started, Interval window) {
   return Builder(trace, started, window).build();
 }
 

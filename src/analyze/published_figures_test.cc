@@ -22,7 +22,7 @@ std::int64_t whole(const Value& entry, const char* key) {
 // The file rounds to microseconds.
 constexpr double kRounding = 0.0006;
 
-void compare_whole(const RecordedTrace& trace, const Launches& started,
+void compare_whole(const RecordedTrace& trace, const LaunchLinks& started,
                    const std::vector<WorkKind>& kinds, const Value& entry) {
   std::int64_t kernels = 0;
   std::int64_t communication = 0;
@@ -73,7 +73,7 @@ void compare_whole(const RecordedTrace& trace, const Launches& started,
             parts.total_ns());
 }
 
-void compare_steps(const RecordedTrace& trace, const Launches& started,
+void compare_steps(const RecordedTrace& trace, const LaunchLinks& started,
                    const std::vector<WorkKind>& kinds, const Value& entry) {
   const std::vector<RecordedStep> steps = recorded_steps(trace);
   const std::vector<Value>& published = entry.find("per_step")->items();
@@ -104,7 +104,7 @@ TEST(PublishedFigures, HoldForEveryRecordedRun) {
     SCOPED_TRACE(name);
     const auto trace = read_kineto(kTraces + name, options);
     ASSERT_TRUE(trace) << trace.error().text();
-    const Launches started = launches(*trace);
+    const LaunchLinks started = launch_links(*trace);
     const std::vector<WorkKind> kinds = work_kinds(*trace);
     compare_whole(*trace, started, kinds, entry);
     compare_steps(*trace, started, kinds, entry);

@@ -5,7 +5,7 @@
 namespace orrery {
 
 std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
-                                                    const Launches& started) {
+                                                    const LaunchLinks& started) {
   std::vector<std::vector<QueueChange>> lanes(trace.lanes.size());
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;

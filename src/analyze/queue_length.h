@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyze/device_work.h"
-#include "analyze/launches.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -26,7 +26,7 @@ struct QueueChange {
 
 // One list for each lane, by time; empty for host lanes.
 std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
-                                                    const Launches& started);
+                                                    const LaunchLinks& started);
 
 struct QueueSummary {
   std::int64_t longest = 0;

@@ -19,8 +19,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/launches.h"
 #include "outcome/enum_names.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -48,7 +48,7 @@ struct RecordedMessage {
 };
 
 // Of a communication kernel.
-RecordedMessage recorded_message(const RecordedTrace& trace, const Launches& started,
+RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& started,
                                  std::size_t kernel);
 
 }  // namespace orrery

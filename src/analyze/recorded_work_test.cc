@@ -149,7 +149,7 @@ double roofline_of_gelu(const std::string& types) {
   EXPECT_TRUE(trace) << trace.error().text();
   const auto h100 = load_accelerator(Catalog::built_in(), "h100-sxm");
   const OperatorTable table =
-      operator_table(*trace, launches(*trace), OperatorGrouping::shapes, &*h100);
+      operator_table(*trace, launch_links(*trace), OperatorGrouping::shapes, &*h100);
   EXPECT_EQ(table.rows.size(), 1U);
   return table.rows.front().roofline;
 }

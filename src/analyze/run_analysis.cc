@@ -17,7 +17,7 @@ Result<std::optional<Accelerator>> accelerator_of(const RecordedTrace& trace,
   return std::optional<Accelerator>(std::move(accelerator));
 }
 
-Result<StepPath> path_of(const RecordedTrace& trace, const Launches& started,
+Result<StepPath> path_of(const RecordedTrace& trace, const LaunchLinks& started,
                          const std::vector<RecordedStep>& steps, const AnalysisOptions& options) {
   if (options.preset != BreakdownPreset::hta) return StepPath();
   Interval window = span_of(trace);
@@ -40,7 +40,7 @@ Result<StepPath> path_of(const RecordedTrace& trace, const Launches& started,
 }
 
 // `windows` are disjoint, by start.
-HostTime host_of(const RecordedTrace& trace, const Launches& started,
+HostTime host_of(const RecordedTrace& trace, const LaunchLinks& started,
                  const std::vector<WorkKind>& kinds, const Intervals& windows) {
   std::vector<std::uint32_t> work;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
@@ -49,7 +49,7 @@ HostTime host_of(const RecordedTrace& trace, const Launches& started,
   return host_activity(trace, started, gaps(trace, started, work), windows);
 }
 
-Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const Launches& started,
+Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const LaunchLinks& started,
                                   const Intervals& other_process, const Catalog& catalog,
                                   const AnalysisOptions& options) {
   RankAnalysis rank;
@@ -119,10 +119,10 @@ void add_timelines(RunAnalysis& analysis, const RecordedRun& run, int threads) {
 Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
                             const AnalysisOptions& options) {
   const std::size_t count = run.ranks.size();
-  std::vector<Launches> started(count);
+  std::vector<LaunchLinks> started(count);
   std::vector<Result<RankAnalysis>> ranks(count);
   parallel_for(count, options.threads, [&](std::size_t i) {
-    started[i] = launches(run.ranks[i]);
+    started[i] = launch_links(run.ranks[i]);
     const Intervals turns =
         i < options.other_process.size() ? options.other_process[i] : Intervals();
     ranks[i] = analyze_rank(run.ranks[i], started[i], turns, catalog, options);

@@ -115,7 +115,7 @@ struct Owner {
 
 class Owners {
  public:
-  Owners(const RecordedTrace& trace, const Launches& started, const Nesting& nesting)
+  Owners(const RecordedTrace& trace, const LaunchLinks& started, const Nesting& nesting)
       : trace_(trace), started_(started), nesting_(nesting) {
     std::unordered_map<std::uint32_t, std::uint32_t> forward_of;
     for (const auto& [forward, backward] : trace.forward_to_backward) {
@@ -128,7 +128,7 @@ class Owners {
       if (const auto it = forward_of.find(e); it != forward_of.end()) {
         forward_section_[e] = nesting.section[it->second];
       }
-      const std::uint32_t outer = started.enclosing_operator[e];
+      const std::uint32_t outer = started.inner_operator[e];
       if (forward_section_[e] == kNoEvent && outer != kNoEvent) {
         forward_section_[e] = forward_section_[outer];
       }
@@ -137,7 +137,7 @@ class Owners {
 
   [[nodiscard]] Owner of_call(std::uint32_t call) const {
     if (nesting_.section[call] != kNoEvent) return {nesting_.section[call], false};
-    const std::uint32_t in = started_.enclosing_operator[call];
+    const std::uint32_t in = started_.inner_operator[call];
     if (in != kNoEvent && !forward_section_.empty() && forward_section_[in] != kNoEvent) {
       return {forward_section_[in], true};
     }
@@ -147,7 +147,7 @@ class Owners {
 
  private:
   const RecordedTrace& trace_;
-  const Launches& started_;
+  const LaunchLinks& started_;
   const Nesting& nesting_;
   std::vector<std::uint32_t> forward_section_;  // of the forward operators of an operator
 };
@@ -159,7 +159,7 @@ struct Times {
   std::vector<std::int64_t> launched;
 };
 
-Times times_of(const RecordedTrace& trace, const Launches& started, const Nesting& nesting) {
+Times times_of(const RecordedTrace& trace, const LaunchLinks& started, const Nesting& nesting) {
   const std::vector<std::int64_t> zeros(trace.size(), 0);
   Times times = {.all_ns = zeros, .own_ns = zeros, .backward_ns = zeros, .launched = zeros};
   const Owners owners(trace, started, nesting);
@@ -185,7 +185,7 @@ Times times_of(const RecordedTrace& trace, const Launches& started, const Nestin
 
 }  // namespace
 
-std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches& started) {
+std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& started) {
   const bool any = [&] {
     for (std::size_t e = 0; e < trace.size(); ++e) {
       if (is_section(trace, e)) return true;

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/launches.h"
 #include "analyze/spread.h"
 #include "outcome/enum_names.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 
@@ -38,6 +38,6 @@ struct SectionRow {
 };
 
 // By name and kind; most device time first, then most host time, then by name.
-std::vector<SectionRow> section_table(const RecordedTrace& trace, const Launches& started);
+std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& started);
 
 }  // namespace orrery

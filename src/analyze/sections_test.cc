@@ -44,7 +44,7 @@ TEST(Sections, HaveTheWorkOfTheirModulesForwardAndBackward) {
   made.kernel("other", 7, 900, 1000, 5);
   trace.forward_to_backward.push_back({forward, backward});
 
-  const std::vector<SectionRow> rows = section_table(trace, launches(trace));
+  const std::vector<SectionRow> rows = section_table(trace, launch_links(trace));
   const SectionRow* linear = find(rows, "Linear");
   ASSERT_NE(linear, nullptr);
   EXPECT_EQ(linear->kind, SectionKind::module);
@@ -70,7 +70,7 @@ TEST(Sections, CountASectionInOneOfItsNameOnce) {
   made.add(EventKind::annotation, "block", 0, 10, 90);
   made.call(20, 30, 1);
   made.kernel("gemm", 7, 40, 90, 1);
-  const std::vector<SectionRow> rows = section_table(made.trace, launches(made.trace));
+  const std::vector<SectionRow> rows = section_table(made.trace, launch_links(made.trace));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].device_ns, 50);
   EXPECT_EQ(rows[0].own_ns, 50);
@@ -90,7 +90,7 @@ TEST(Sections, AreTheModulesOfARecordingWithStacks) {
     if (trace->kind[e] != EventKind::python_function) continue;
     EXPECT_TRUE(trace->name_of(e).starts_with("nn.Module: "));
   }
-  const std::vector<SectionRow> rows = section_table(*trace, launches(*trace));
+  const std::vector<SectionRow> rows = section_table(*trace, launch_links(*trace));
   const SectionRow* model = find(rows, "Qwen2Model");
   const SectionRow* layer = find(rows, "Qwen2DecoderLayer");
   const SectionRow* attention = find(rows, "Qwen2Attention");

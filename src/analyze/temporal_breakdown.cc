@@ -49,7 +49,7 @@ TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& i
 
 }  // namespace
 
-std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const Launches& started,
+std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& started,
                                BreakdownPreset preset) {
   std::vector<WorkKind> kinds =
       preset == BreakdownPreset::hta ? kinds_of_hta(trace) : work_kinds(trace);
@@ -74,7 +74,7 @@ std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const Launches& start
   return kinds;
 }
 
-TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches& started,
+TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const LaunchLinks& started,
                                      BreakdownPreset preset, std::optional<Interval> window,
                                      const Intervals& other_process) {
   const std::vector<WorkKind> kinds = kinds_of(trace, started, preset);
@@ -85,7 +85,7 @@ TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const Launches&
 }
 
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
-                                                   const Launches& started,
+                                                   const LaunchLinks& started,
                                                    const std::vector<WorkKind>& kinds,
                                                    const std::vector<Interval>& windows,
                                                    const Intervals& other_process) {

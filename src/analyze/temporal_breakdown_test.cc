@@ -32,7 +32,7 @@ HandMadeTrace small_run() {
 
 TEST(TemporalBreakdown, GivesEveryMomentOfTheWindowToOnePart) {
   const HandMadeTrace made = small_run();
-  const TemporalBreakdown parts = temporal_breakdown(made.trace, launches(made.trace),
+  const TemporalBreakdown parts = temporal_breakdown(made.trace, launch_links(made.trace),
                                                      BreakdownPreset::orrery, Interval{0, 700});
   EXPECT_EQ(parts.compute_ns, 250);
   EXPECT_EQ(parts.communication_ns, 270);
@@ -48,7 +48,7 @@ TEST(TemporalBreakdown, GivesEveryMomentOfTheWindowToOnePart) {
 
 TEST(TemporalBreakdown, BlamesTheHostWhereItLaunchedLate) {
   const HandMadeTrace made = small_run();
-  const TemporalBreakdown parts = temporal_breakdown(made.trace, launches(made.trace),
+  const TemporalBreakdown parts = temporal_breakdown(made.trace, launch_links(made.trace),
                                                      BreakdownPreset::orrery, Interval{0, 700});
   // Before the first kernel, before the copy (launched at 500, after 450), and after the last.
   EXPECT_EQ(parts.idle.host_wait_ns, 100 + 150 + 50);
@@ -59,7 +59,7 @@ TEST(TemporalBreakdown, BlamesTheHostWhereItLaunchedLate) {
 TEST(TemporalBreakdown, TakesTheSpanOfTheDeviceWhenNoWindowIsGiven) {
   const HandMadeTrace made = small_run();
   const TemporalBreakdown parts =
-      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::orrery);
+      temporal_breakdown(made.trace, launch_links(made.trace), BreakdownPreset::orrery);
   EXPECT_EQ(parts.window, (Interval{100, 650}));
   EXPECT_EQ(parts.idle.total_ns(), 150);
 }
@@ -67,7 +67,7 @@ TEST(TemporalBreakdown, TakesTheSpanOfTheDeviceWhenNoWindowIsGiven) {
 TEST(TemporalBreakdown, OfTraceLensOnlyKnowsWorkThatAnOperatorLaunched) {
   const HandMadeTrace made = small_run();
   const TemporalBreakdown parts =
-      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::tracelens);
+      temporal_breakdown(made.trace, launch_links(made.trace), BreakdownPreset::tracelens);
   EXPECT_EQ(parts.window, (Interval{100, 200}));
   EXPECT_EQ(parts.compute_ns, 100);
   EXPECT_EQ(parts.communication_ns, 0);
@@ -79,7 +79,7 @@ TEST(TemporalBreakdown, OfHolisticTraceAnalysisLeavesTheLastStepOut) {
   made.call(720, 730, 5);
   made.kernel("gemm", 7, 750, 800, 5);
   const TemporalBreakdown parts =
-      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::hta);
+      temporal_breakdown(made.trace, launch_links(made.trace), BreakdownPreset::hta);
   EXPECT_EQ(parts.window, (Interval{100, 650}));
   EXPECT_EQ(parts.compute_ns, 250);
 }
@@ -87,7 +87,7 @@ TEST(TemporalBreakdown, OfHolisticTraceAnalysisLeavesTheLastStepOut) {
 TEST(TemporalBreakdown, OfHolisticTraceAnalysisKeepsAnOnlyStep) {
   const HandMadeTrace made = small_run();
   const TemporalBreakdown parts =
-      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::hta);
+      temporal_breakdown(made.trace, launch_links(made.trace), BreakdownPreset::hta);
   EXPECT_EQ(parts.window, (Interval{100, 650}));
   EXPECT_EQ(parts.compute_ns, 250);
   EXPECT_EQ(parts.exposed_copy_ns, 50);
@@ -97,7 +97,7 @@ TEST(TemporalBreakdown, OfNoDeviceWorkIsNothing) {
   HandMadeTrace made;
   made.op("aten::mm", 0, 10);
   const TemporalBreakdown parts =
-      temporal_breakdown(made.trace, launches(made.trace), BreakdownPreset::orrery);
+      temporal_breakdown(made.trace, launch_links(made.trace), BreakdownPreset::orrery);
   EXPECT_EQ(parts.total_ns(), 0);
   EXPECT_EQ(parts.idle.total_ns(), 0);
 }
@@ -117,7 +117,7 @@ TEST(TemporalBreakdown, TellsAHostBoundRankFromOneThatWaits) {
                     std::to_string(counted.rank) + ".json.gz");
     ASSERT_TRUE(trace) << trace.error().text();
     const TemporalBreakdown parts =
-        temporal_breakdown(*trace, launches(*trace), BreakdownPreset::orrery);
+        temporal_breakdown(*trace, launch_links(*trace), BreakdownPreset::orrery);
     EXPECT_NEAR(static_cast<double>(parts.idle.total_ns()) * 1e-6, counted.idle_ms, 0.6);
     EXPECT_NEAR(static_cast<double>(parts.idle.host_wait_ns) * 1e-6, counted.host_ms, 0.6);
   }

@@ -68,7 +68,7 @@ std::string normalized(std::string_view list) {
   return out;
 }
 
-void compare_timeline(const Value& tables, const RecordedTrace& trace, const Launches& started) {
+void compare_timeline(const Value& tables, const RecordedTrace& trace, const LaunchLinks& started) {
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
     published.emplace(text(row, "type"), number_or_zero(row, "time ms"));
@@ -85,7 +85,8 @@ void compare_timeline(const Value& tables, const RecordedTrace& trace, const Lau
   EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], kTraceLensRounding);
 }
 
-void compare_operators(const Value& tables, const RecordedTrace& trace, const Launches& started) {
+void compare_operators(const Value& tables, const RecordedTrace& trace,
+                       const LaunchLinks& started) {
   std::map<std::string, double> direct;
   for (const Value& row : tables.find("ops_summary")->items()) {
     direct[text(row, "name")] += number_or_zero(row, "total_direct_kernel_time_ms");
@@ -131,7 +132,7 @@ void compare_work(const std::string& sheet, const Value& published, const Operat
   EXPECT_NEAR(bytes, published_bytes, 1e-3 * published_bytes + (is_normalization ? 16384 : 0));
 }
 
-int compare_shapes(const Value& tables, const RecordedTrace& trace, const Launches& started) {
+int compare_shapes(const Value& tables, const RecordedTrace& trace, const LaunchLinks& started) {
   const OperatorTable table = operator_table(trace, started, OperatorGrouping::arguments, nullptr);
   std::map<std::string, const OperatorRow*> ours;
   for (const OperatorRow& row : table.rows) {
@@ -171,7 +172,7 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
     SCOPED_TRACE(published.report);
     const Value tables = tables_of(published.report);
     const RecordedTrace trace = published_trace(published.trace);
-    const Launches started = launches(trace);
+    const LaunchLinks started = launch_links(trace);
     compare_timeline(tables, trace, started);
     compare_operators(tables, trace, started);
     compared += compare_shapes(tables, trace, started);
@@ -184,7 +185,7 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
 TEST(TraceLensFigures, HoldForARunThatRecomputes) {
   const Value tables = tables_of("mi300_resnet_act_checkpoint");
   const RecordedTrace trace = published_trace("mi300/resnet_act_checkpoint");
-  const Launches started = launches(trace);
+  const LaunchLinks started = launch_links(trace);
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
     const bool again = text(row, "is_recompute") == "True";

@@ -101,13 +101,13 @@ class Rank {
                                                                     : LineKind::copying;
     const std::uint32_t outer = links_.outer_operator(event);
     // What was launched outside the recording is still known by what it does.
-    const std::string_view context = outer == kNotLaunched
+    const std::string_view context = outer == kNoEvent
                                          ? to_text(kernel_class(trace_.name_of(event), "", ""))
                                          : trace_.name_of(outer);
     const std::uint32_t inner = links_.inner_operator[event];
-    const Label label = communicates            ? communication_label(trace_, event)
-                        : inner == kNotLaunched ? Label{std::string(trace_.name_of(event)), ""}
-                                                : operator_label(trace_, inner);
+    const Label label = communicates        ? communication_label(trace_, event)
+                        : inner == kNoEvent ? Label{std::string(trace_.name_of(event)), ""}
+                                            : operator_label(trace_, inner);
     return lines_.line(label, context, kind);
   }
 
@@ -118,9 +118,9 @@ class Rank {
   }
 
   void book_idle(std::int64_t from, std::int64_t until, std::uint32_t next) {
-    const std::uint32_t launch = links_.launch[next];
+    const std::uint32_t launch = links_.call[next];
     const std::int64_t called =
-        launch == kNotLaunched ? from : std::clamp(trace_.start_ns[launch], from, until);
+        launch == kNoEvent ? from : std::clamp(trace_.start_ns[launch], from, until);
     LineTimes& times = line_of_work(next).times;
     times.late_ns += called - from;
     times.latency_ns += until - called;
@@ -198,7 +198,7 @@ class Rank {
         LineTimes& times =
             lines_
                 .line(operator_label(trace_, open.back()),
-                      trace_.name_of(outer == kNotLaunched ? open.back() : outer), LineKind::host)
+                      trace_.name_of(outer == kNoEvent ? open.back() : outer), LineKind::host)
                 .times;
         times.busy_ns += next - now;
         times.owned_ns += next - now;
@@ -216,8 +216,8 @@ class Rank {
       if (trace_.start_ns[event] >= window.start_ns) {
         const std::uint32_t outer = links_.outer_operator(event);
         lines_
-            .line(operator_label(trace_, event),
-                  trace_.name_of(outer == kNotLaunched ? event : outer), LineKind::host)
+            .line(operator_label(trace_, event), trace_.name_of(outer == kNoEvent ? event : outer),
+                  LineKind::host)
             .times.calls += 1;
       }
     }

@@ -10,12 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "analyze/launches.h"
 #include "analyze/recorded_message.h"
 #include "replay/operation_graph.h"
 #include "replay/operation_replay.h"
 #include "trace/collective_instances.h"
 #include "trace/kernel_class.h"
+#include "trace/launch_links.h"
 #include "trace/marked_steps.h"
 #include "units/quantity_text.h"
 
@@ -60,9 +60,10 @@ SampledWork work_of(KernelClass c) {
 }
 
 // Of the innermost operator that has some, as a text of the trace; 0: none are recorded.
-std::uint32_t shapes_of(const RecordedTrace& trace, const Launches& started, std::uint32_t kernel) {
+std::uint32_t shapes_of(const RecordedTrace& trace, const LaunchLinks& started,
+                        std::uint32_t kernel) {
   for (std::uint32_t op = started.operator_of(kernel); op != kNoEvent;
-       op = started.enclosing_operator[op]) {
+       op = started.inner_operator[op]) {
     if (trace.details[op] == kNoDetails) continue;
     const std::uint32_t shapes = trace.operators[trace.details[op]].input_shapes;
     if (shapes != 0) return shapes;
@@ -73,11 +74,11 @@ std::uint32_t shapes_of(const RecordedTrace& trace, const Launches& started, std
 // One rank: its steps, and in which one a kernel was launched.
 struct RankSteps {
   const RecordedTrace& trace;
-  Launches started;
+  LaunchLinks started;
   std::vector<MarkedStep> steps;
 
   explicit RankSteps(const RecordedTrace& of_trace)
-      : trace(of_trace), started(launches(of_trace)), steps(marked_steps(of_trace)) {}
+      : trace(of_trace), started(launch_links(of_trace)), steps(marked_steps(of_trace)) {}
 
   // By position; -1: in none.
   [[nodiscard]] std::int32_t step_of(std::uint32_t kernel) const {

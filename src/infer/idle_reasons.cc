@@ -56,7 +56,7 @@ IdleDevices idle_devices(std::span<const RecordedTrace> run, const ProfileOption
     sum.work = true;
     const Intervals turns = intersection(other_process_turns(trace), windows);
     sum.other_process_ns += length(turns);
-    const Launches started = launches(trace);
+    const LaunchLinks started = launch_links(trace);
     const HostTime host =
         host_activity(trace, started, gaps(trace, started, work), difference(windows, turns));
     for (std::size_t a = 0; a < kHostActivities; ++a) sum.host.ns[a] += host.ns[a];
@@ -125,10 +125,10 @@ std::string why_idle(std::span<const RecordedTrace> run, const ComparedIdleTime&
 }
 
 std::string why_waiting(std::span<const RecordedTrace> run, const ProfileOptions& steps) {
-  std::vector<Launches> started;
+  std::vector<LaunchLinks> started;
   std::vector<Intervals> windows;
   for (const RecordedTrace& trace : run) {
-    started.push_back(launches(trace));
+    started.push_back(launch_links(trace));
     windows.push_back(windows_of(trace, steps));
   }
   std::vector<CollectiveInstance> asked = collective_instances(run);

@@ -7,7 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "analyze/launches.h"
 #include "analyze/recorded_attention.h"
 #include "analyze/recorded_message.h"
 #include "analyze/recorded_work.h"
@@ -15,6 +14,7 @@
 #include "trace/collective_instances.h"
 #include "trace/has.h"
 #include "trace/kernel_class.h"
+#include "trace/launch_links.h"
 #include "trace/recorded_arguments.h"
 #include "trace/recorded_time.h"
 
@@ -120,7 +120,7 @@ using Groups = std::map<std::string, Group>;
 
 class Reader {
  public:
-  Reader(const RecordedTrace& trace, const Launches& started, Groups& groups)
+  Reader(const RecordedTrace& trace, const LaunchLinks& started, Groups& groups)
       : trace_(trace), started_(started), groups_(groups) {}
 
   std::int64_t read() {
@@ -169,7 +169,7 @@ class Reader {
                          !has(kernel, "Device -> Device");
     const std::uint32_t direct = started_.operator_of(work);
     std::uint32_t op = crosses ? kNoEvent : direct;
-    while (op != kNoEvent && !measured(op)) op = started_.enclosing_operator[op];
+    while (op != kNoEvent && !measured(op)) op = started_.inner_operator[op];
     if (op == kNoEvent) {
       add_other(work, direct, crosses);
       return;
@@ -235,7 +235,7 @@ class Reader {
   }
 
   const RecordedTrace& trace_;
-  const Launches& started_;
+  const LaunchLinks& started_;
   Groups& groups_;
   std::map<Key, std::optional<RecordedKernel>> known_;
   std::map<std::uint32_t, Call> calls_;
@@ -270,7 +270,7 @@ struct Transfers {
 };
 
 std::int64_t add_communications(std::span<const RecordedTrace> run,
-                                std::span<const Launches> started,
+                                std::span<const LaunchLinks> started,
                                 std::vector<RecordedKernel>& out) {
   std::map<std::string, Transfers> rows;
   std::int64_t all_ns = 0;
@@ -347,12 +347,12 @@ std::optional<NumberFormat> recorded_format(std::string_view type, std::string_v
 RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
   RecordedKernels out;
   out.ranks = static_cast<std::int64_t>(run.size());
-  std::vector<Launches> started;
+  std::vector<LaunchLinks> started;
   started.reserve(run.size());
   Groups groups;
   std::int64_t all_ns = 0;
   for (const RecordedTrace& trace : run) {
-    started.push_back(launches(trace));
+    started.push_back(launch_links(trace));
     all_ns += Reader(trace, started.back(), groups).read();
   }
   for (auto& [key, group] : groups) {

@@ -26,7 +26,7 @@ TEST(LaunchLinks, FindTheCallTheInnermostAndTheOutermostOperator) {
   const RecordedTrace trace = two_kernels();
   const LaunchLinks links = launch_links(trace);
   const std::uint32_t gemm = event_of(trace, "gemm");
-  EXPECT_EQ(trace.name_of(links.launch[gemm]), "cudaLaunchKernel");
+  EXPECT_EQ(trace.name_of(links.call[gemm]), "cudaLaunchKernel");
   EXPECT_EQ(trace.name_of(links.inner_operator[gemm]), "aten::addmm");
   EXPECT_EQ(trace.name_of(links.outer_operator(gemm)), "aten::linear");
   EXPECT_EQ(trace.name_of(links.outer_operator(event_of(trace, "elementwise"))), "aten::relu");

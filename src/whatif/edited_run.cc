@@ -22,16 +22,6 @@ EdgeLists edges_into(const RunGraph& graph) {
           }};
 }
 
-// Whether every communication says itself what it moves; else what its launch says is needed.
-bool all_carry_arguments(const RecordedTrace& trace) {
-  for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (trace.kind[e] != EventKind::kernel || !is_communication_kernel(trace.name_of(e))) continue;
-    if (trace.communication[e] == kNoDetails) return false;
-    if (trace.communications[trace.communication[e]].collective == 0) return false;
-  }
-  return true;
-}
-
 struct PathOfLaunch {
   std::uint32_t call = kNoEvent;
   std::uint32_t latency = kNoEvent;
@@ -56,11 +46,7 @@ PathOfLaunch launch_path(const RunGraph& graph, const EdgeLists& into, const Run
 EditedRun::EditedRun(std::span<const RecordedTrace> traces, RunGraph graph)
     : traces_(traces), graph_(std::move(graph)) {
   links_.reserve(traces.size());
-  started_.reserve(traces.size());
-  for (const RecordedTrace& trace : traces) {
-    links_.push_back(launch_links(trace));
-    started_.push_back(all_carry_arguments(trace) ? Launches{} : launches(trace));
-  }
+  for (const RecordedTrace& trace : traces) links_.push_back(launch_links(trace));
 }
 
 WorkSubject EditedRun::subject(const RunWork& work) const {
@@ -72,7 +58,7 @@ WorkSubject EditedRun::subject(const RunWork& work) const {
   s.stream = trace.lanes[trace.lane[work.event]].thread;
   const std::uint32_t inner = links.inner_operator[work.event];
   std::string_view outer;
-  if (inner != kNotLaunched) {
+  if (inner != kNoEvent) {
     s.op = trace.name_of(inner);
     outer = trace.name_of(links.outer_operator(work.event));
     if (trace.details[inner] != kNoDetails) {
@@ -84,11 +70,7 @@ WorkSubject EditedRun::subject(const RunWork& work) const {
   const bool kernel = trace.kind[work.event] == EventKind::kernel;
   s.kernel_class = kernel ? kernel_class(s.kernel, s.op, outer) : KernelClass::copy;
   if (s.kernel_class != KernelClass::communication) return s;
-  if (trace.communication[work.event] == kNoDetails && started_[work.trace].call.empty()) {
-    s.collective = collective_of_kernel(s.kernel).value_or("communication");
-    return s;
-  }
-  const RecordedMessage message = recorded_message(trace, started_[work.trace], work.event);
+  const RecordedMessage message = recorded_message(trace, links, work.event);
   if (message.bytes != kNotRecorded && message.bytes >= 0) {
     s.volume = Bytes(static_cast<double>(message.bytes));
     const auto element = static_cast<double>(element_bytes(message.type));

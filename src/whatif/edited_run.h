@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/launches.h"
 #include "replay/run_graph.h"
 #include "trace/kernel_class.h"
 #include "trace/launch_links.h"
@@ -84,7 +83,6 @@ class EditedRun {
   std::span<const RecordedTrace> traces_;
   RunGraph graph_;
   std::vector<LaunchLinks> links_;  // of every trace
-  std::vector<Launches> started_;   // empty where communications carry their arguments
 };
 
 // Most nodes that an edit may add to a run.

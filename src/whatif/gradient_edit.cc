@@ -41,7 +41,7 @@ std::vector<Bytes> gradients_by_depth(const EditedRun& run, const TrainingPasses
     }
     return out;
   }
-  std::uint32_t previous = kNotLaunched;  // an operator with several kernels counts once
+  std::uint32_t previous = kNoEvent;  // an operator with several kernels counts once
   for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
     const RunWork& work = run.graph().works[w];
     const std::uint32_t part = passes.part_of[work.first];
@@ -51,7 +51,7 @@ std::vector<Bytes> gradients_by_depth(const EditedRun& run, const TrainingPasses
       continue;
     }
     const std::uint32_t op = run.links(trace).inner_operator[work.event];
-    if (op == previous || op == kNotLaunched) continue;
+    if (op == previous || op == kNoEvent) continue;
     previous = op;
     out[parts.depth_of(part)] += weights_of(run.subject(work));
   }

@@ -168,7 +168,7 @@ Result<Device> device_of(const Accelerator& accelerator, const Catalog& catalog)
 std::optional<RecordedAttention> attention_of(const EditedRun& run, const RunWork& work) {
   const RecordedTrace& trace = run.traces()[work.trace];
   const std::uint32_t op = run.links(work.trace).inner_operator[work.event];
-  if (op == kNotLaunched || trace.kind[op] != EventKind::cpu_operator ||
+  if (op == kNoEvent || trace.kind[op] != EventKind::cpu_operator ||
       trace.details[op] == kNoDetails) {
     return std::nullopt;
   }

@@ -227,7 +227,7 @@ TEST(RecordedWhatIfs, CanBeReadAsRecordings) {
       for (std::size_t e = 0; e < recording.size(); ++e) {
         if (!is_device_work(recording.kind[e])) continue;
         ++works;
-        launched += links.launch[e] != kNotLaunched ? 1U : 0U;
+        launched += links.call[e] != kNoEvent ? 1U : 0U;
       }
     }
     EXPECT_EQ(works, edited.graph.works.size()) << edits;
@@ -281,7 +281,7 @@ TEST(RecordedWhatIfs, WriteAnOperatorOnceHoweverManyPiecesItHas) {
     const LaunchLinks links = launch_links(trace);
     std::map<std::pair<std::string, std::string>, std::size_t> out;
     for (std::uint32_t e = 0; e < trace.size(); ++e) {
-      if (!is_device_work(trace.kind[e]) || links.inner_operator[e] == kNotLaunched) continue;
+      if (!is_device_work(trace.kind[e]) || links.inner_operator[e] == kNoEvent) continue;
       ++out[{std::string(trace.name_of(links.inner_operator[e])),
              std::string(trace.name_of(links.outer_operator(e)))}];
     }

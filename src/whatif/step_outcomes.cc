@@ -61,10 +61,10 @@ std::vector<std::int64_t> launch_times(std::span<const RecordedTrace> traces,
   out.reserve(graph.works.size());
   for (const RunWork& work : graph.works) {
     const LaunchLinks& of = links[work.trace];
-    const std::uint32_t call = of.launch[work.event];
+    const std::uint32_t call = of.call[work.event];
     const bool before = earlier[work.trace] && !of.is_launched(work.event);
     out.push_back(before ? kBefore
-                         : traces[work.trace].start_ns[call == kNotLaunched ? work.event : call]);
+                         : traces[work.trace].start_ns[call == kNoEvent ? work.event : call]);
   }
   return out;
 }

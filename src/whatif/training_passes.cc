@@ -21,8 +21,8 @@ struct Launch {
   std::int64_t recorded_ns = 0;
   std::uint32_t call = 0;
   std::uint32_t work = 0;
-  std::uint32_t op = kNotLaunched;     // innermost, an event
-  std::uint32_t outer = kNotLaunched;  // outermost
+  std::uint32_t op = kNoEvent;     // innermost, an event
+  std::uint32_t outer = kNoEvent;  // outermost
   bool backward = false;
   bool optimizes = false;
   bool communicates = false;
@@ -92,7 +92,7 @@ class RankPasses {
       launch.op = links.inner_operator[work.event];
       std::string_view op;
       std::string_view outer;
-      if (launch.op != kNotLaunched) {
+      if (launch.op != kNoEvent) {
         launch.outer = links.outer_operator(work.event);
         op = trace().name_of(launch.op);
         outer = trace().name_of(launch.outer);
@@ -181,11 +181,11 @@ class RankPasses {
 
   Operators operators(const Run& run) {
     Operators out;
-    std::uint32_t previous = kNotLaunched;
+    std::uint32_t previous = kNoEvent;
     for (std::size_t i = run.begin; i < run.end; ++i) {
       const Launch& launch = launches_[i];
       if (launch.communicates) continue;
-      if (launch.op != kNotLaunched && launch.op == previous) continue;
+      if (launch.op != kNoEvent && launch.op == previous) continue;
       previous = launch.op;
       const WorkSubject s = run_.subject(run_.graph().works[launch.work]);
       const auto id = static_cast<std::uint32_t>(identities_.size());
@@ -251,7 +251,7 @@ class RankPasses {
   // linked.
   std::optional<Pass> linked_pass(const Run& run, const Pass& forward) {
     const auto number = [&](std::uint32_t event) {
-      return event == kNotLaunched || trace().details[event] == kNoDetails
+      return event == kNoEvent || trace().details[event] == kNoDetails
                  ? kNotRecorded
                  : trace().operators[trace().details[event]].sequence_number;
     };

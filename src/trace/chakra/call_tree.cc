@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/launch_links.h"
+
 namespace orrery {
 namespace {
 
@@ -65,15 +67,13 @@ class Launches {
  public:
   Launches(const RecordedTrace& recorded, const std::vector<CallTreeNode>& nodes)
       : recorded_(recorded),
+        links_(launch_links(recorded)),
         operators_(recorded.lanes.size()),
         node_of_event_(recorded.size(), kNoNode) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].event != kNoEvent) node_of_event_[nodes[n].event] = n;
     }
     for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-      if (recorded.kind[e] == EventKind::runtime_call && recorded.correlation[e] != kNotRecorded) {
-        calls_.emplace(recorded.correlation[e], e);
-      }
       if (node_of_event_[e] == kNoNode || !is_host_operator(recorded, e)) continue;
       if (recorded.external_id[e] != kNotRecorded) {
         by_external_id_.emplace(recorded.external_id[e], node_of_event_[e]);
@@ -88,17 +88,16 @@ class Launches {
 
   // The node of the launching operator, or kNoNode.
   [[nodiscard]] std::uint32_t find(std::uint32_t event, LaunchingOperator launching) const {
-    if (recorded_.correlation[event] == kNotRecorded) return kNoNode;
-    const auto call = calls_.find(recorded_.correlation[event]);
-    if (call == calls_.end()) return kNoNode;
+    const std::uint32_t call = links_.call[event];
+    if (call == kNoEvent) return kNoNode;
     if (launching == LaunchingOperator::external_id &&
         recorded_.external_id[event] != kNotRecorded &&
         recorded_.external_id[event] != recorded_.correlation[event]) {
       const auto named = by_external_id_.find(recorded_.external_id[event]);
       if (named != by_external_id_.end()) return named->second;
     }
-    const std::vector<std::uint32_t>& on_thread = operators_[recorded_.lane[call->second]];
-    const std::int64_t when = recorded_.start_ns[call->second];
+    const std::vector<std::uint32_t>& on_thread = operators_[recorded_.lane[call]];
+    const std::int64_t when = recorded_.start_ns[call];
     auto it = std::lower_bound(
         on_thread.begin(), on_thread.end(), when,
         [&](std::uint32_t e, std::int64_t t) { return recorded_.start_ns[e] < t; });
@@ -113,9 +112,9 @@ class Launches {
 
  private:
   const RecordedTrace& recorded_;
+  LaunchLinks links_;
   std::vector<std::vector<std::uint32_t>> operators_;  // of each lane, by start
   std::vector<std::uint32_t> node_of_event_;
-  std::unordered_map<std::int64_t, std::uint32_t> calls_;  // by correlation
   std::unordered_map<std::int64_t, std::uint32_t> by_external_id_;
 };
 

@@ -1,9 +1,9 @@
 #include "trace/chakra/device_order.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
+#include "trace/launch_links.h"
 #include "trace/pytorch_et/host_link.h"
 
 namespace orrery {
@@ -25,12 +25,12 @@ struct ByEnd {
 
 class Ordering {
  public:
-  Ordering(const RecordedTrace& recorded, Fills fills) : recorded_(recorded), fills_(fills) {
-    streams_.resize(recorded.lanes.size());
+  Ordering(const RecordedTrace& recorded, Fills fills)
+      : recorded_(recorded),
+        fills_(fills),
+        links_(launch_links(recorded)),
+        streams_(recorded.lanes.size()) {
     for (std::uint32_t e = 0; e < recorded.size(); ++e) {
-      if (recorded.kind[e] == EventKind::runtime_call && recorded.correlation[e] != kNotRecorded) {
-        calls_.emplace(recorded.correlation[e], e);
-      }
       if (counts(e)) streams_[recorded.lane[e]].ends.emplace_back(recorded.end_ns(e), e);
       if (is_host_operator(recorded, e)) operators_.ends.emplace_back(recorded.end_ns(e), e);
     }
@@ -62,12 +62,6 @@ class Ordering {
     return is_device_work(kind) && (kind != EventKind::fill || fills_ == Fills::keep);
   }
 
-  [[nodiscard]] std::uint32_t call_of(std::uint32_t work) const {
-    if (recorded_.correlation[work] == kNotRecorded) return kNoEvent;
-    const auto call = calls_.find(recorded_.correlation[work]);
-    return call == calls_.end() ? kNoEvent : call->second;
-  }
-
   // Work of another stream of the device that ended just before, and was launched before: clocks of
   // devices may be off by more than work lasts, and nothing may wait in a circle.
   [[nodiscard]] std::uint32_t just_ended(std::uint32_t work, const DeviceOrder& out) const {
@@ -92,7 +86,7 @@ class Ordering {
 
   void place(std::uint32_t e, std::uint32_t before, DeviceOrder& out) const {
     const std::int64_t start = recorded_.start_ns[e];
-    const std::uint32_t call = call_of(e);
+    const std::uint32_t call = links_.call[e];
     out.launch[e] = call;
     std::int64_t allowed = kNotRecorded;  // by the times as recorded
     std::int64_t begin = kNotRecorded;    // by those of this order
@@ -127,9 +121,9 @@ class Ordering {
 
   const RecordedTrace& recorded_;
   Fills fills_;
+  LaunchLinks links_;
   std::vector<ByEnd> streams_;  // by lane
   ByEnd operators_;
-  std::unordered_map<std::int64_t, std::uint32_t> calls_;  // by correlation
 };
 
 }  // namespace

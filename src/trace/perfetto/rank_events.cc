@@ -4,9 +4,9 @@
 
 #include <array>
 #include <iterator>
-#include <unordered_map>
 #include <unordered_set>
 
+#include "trace/launch_links.h"
 #include "trace/perfetto/event_arguments.h"
 #include "trace/perfetto/json_values.h"
 
@@ -107,16 +107,10 @@ void RankEvents::arrow(std::string_view flow, bool start, std::int64_t id, std::
 }
 
 void RankEvents::launches() {
-  std::unordered_map<std::int64_t, std::size_t> calls;
+  const LaunchLinks links = launch_links(trace_);
   for (std::size_t e = 0; e < trace_.size(); ++e) {
-    if (trace_.correlation[e] == kNotRecorded) continue;
-    if (trace_.kind[e] == EventKind::runtime_call) calls.emplace(trace_.correlation[e], e);
-  }
-  for (std::size_t e = 0; e < trace_.size(); ++e) {
-    if (!is_device_work(trace_.kind[e])) continue;
-    const auto call = calls.find(trace_.correlation[e]);
-    if (call == calls.end()) continue;
-    arrow("ac2g", true, trace_.correlation[e], call->second);
+    if (!is_device_work(trace_.kind[e]) || links.call[e] == kNoEvent) continue;
+    arrow("ac2g", true, trace_.correlation[e], links.call[e]);
     arrow("ac2g", false, trace_.correlation[e], e);
   }
 }

@@ -159,10 +159,10 @@ class Adding {
         continue;
       }
       std::uint32_t around = links.inner_operator[event];
-      while (around != kNotLaunched && trace_.communication[around] == kNoDetails) {
+      while (around != kNoEvent && trace_.communication[around] == kNoDetails) {
         around = links.inner_operator[around];
       }
-      if (around == kNotLaunched) continue;
+      if (around == kNoEvent) continue;
       trace_.communication[event] = trace_.communication[around];
       ++out_.communications;
     }

@@ -1,19 +1,19 @@
-#include "analyze/launches.h"
+#include "analyze/launch_statistics.h"
 
 #include <gmock/gmock.h>
 
 #include "analyze/hand_made_trace.h"
 #include "analyze/kernel_table.h"
-#include "analyze/launch_statistics.h"
 #include "analyze/queue_length.h"
 #include "analyze/utilization.h"
+#include "trace/launch_links.h"
 
 namespace orrery {
 namespace {
 
 using testing::ElementsAre;
 
-TEST(Launches, LeadFromAKernelToTheInnermostOperator) {
+TEST(LaunchLinks, LeadFromAKernelToTheInnermostOperator) {
   HandMadeTrace made;
   const std::uint32_t linear = made.op("aten::linear", 0, 100);
   const std::uint32_t mm = made.op("aten::mm", 10, 90);
@@ -21,20 +21,20 @@ TEST(Launches, LeadFromAKernelToTheInnermostOperator) {
   const std::uint32_t kernel = made.kernel("gemm", 7, 50, 80, 17);
   const std::uint32_t after = made.op("aten::add", 90, 100);
   const std::uint32_t orphan = made.kernel("gemm", 7, 95, 99, 18);
-  const Launches started = launches(made.trace);
+  const LaunchLinks started = launch_links(made.trace);
   EXPECT_EQ(started.call[kernel], call);
   EXPECT_EQ(started.operator_of(kernel), mm);
-  EXPECT_EQ(started.enclosing_operator[mm], linear);
-  EXPECT_EQ(started.enclosing_operator[after], linear);
-  EXPECT_EQ(started.enclosing_operator[linear], kNoEvent);
+  EXPECT_EQ(started.inner_operator[mm], linear);
+  EXPECT_EQ(started.inner_operator[after], linear);
+  EXPECT_EQ(started.inner_operator[linear], kNoEvent);
   EXPECT_EQ(started.operator_of(orphan), kNoEvent);
 }
 
-TEST(Launches, StayLinearWhereOperatorsOverlapWithoutNesting) {
+TEST(LaunchLinks, StayLinearWhereOperatorsOverlapWithoutNesting) {
   HandMadeTrace made;
   constexpr int kMany = 200'000;
   for (int i = 0; i < kMany; ++i) made.op("aten::add", i, i + kMany);
-  EXPECT_EQ(launches(made.trace).enclosing_operator.back(), kNoEvent);
+  EXPECT_EQ(launch_links(made.trace).inner_operator.back(), kNoEvent);
 }
 
 // Three kernels are launched at 0, 10, 20 and begin at 5, 30, 50.
@@ -52,7 +52,7 @@ HandMadeTrace three_kernels() {
 
 TEST(QueueLength, CountsWhatIsLaunchedAndHasNotBegun) {
   const HandMadeTrace made = three_kernels();
-  const auto queues = queue_lengths(made.trace, launches(made.trace));
+  const auto queues = queue_lengths(made.trace, launch_links(made.trace));
   std::vector<std::int64_t> lengths;
   for (const QueueChange& change : queues[1]) lengths.push_back(change.length);
   EXPECT_THAT(lengths, ElementsAre(1, 0, 1, 2, 1, 0));
@@ -90,7 +90,7 @@ TEST(LaunchStatistics, NameTheLongestOutliers) {
     made.kernel("gemm", 7, start, start + 10, i);
   }
   const LaunchStatistics statistics =
-      launch_statistics(made.trace, launches(made.trace), work_kinds(made.trace));
+      launch_statistics(made.trace, launch_links(made.trace), work_kinds(made.trace));
   EXPECT_EQ(statistics.all.slow_calls, 149);  // the first takes exactly the limit
   ASSERT_EQ(statistics.slow_calls.size(), kMostOutliers);
   EXPECT_EQ(statistics.slow_calls.front().ns, kSlowCallNs + 149);
@@ -103,7 +103,7 @@ TEST(LaunchStatistics, NameTheLongestOutliers) {
 TEST(LaunchStatistics, MeasureCallsDelaysAndWorkThatIsShorterThanItsCall) {
   const HandMadeTrace made = three_kernels();
   const LaunchStatistics statistics =
-      launch_statistics(made.trace, launches(made.trace), work_kinds(made.trace));
+      launch_statistics(made.trace, launch_links(made.trace), work_kinds(made.trace));
   ASSERT_EQ(statistics.rows.size(), 1U);
   EXPECT_EQ(statistics.all.call.count, 3);
   EXPECT_EQ(statistics.all.call.total_ns, 12);
@@ -117,7 +117,7 @@ TEST(LaunchStatistics, MeasureCallsDelaysAndWorkThatIsShorterThanItsCall) {
 TEST(KernelTable, SortsByTotalTimeAndNamesTheCaller) {
   const HandMadeTrace made = three_kernels();
   const std::vector<KernelRow> rows =
-      kernel_table(made.trace, launches(made.trace), work_kinds(made.trace));
+      kernel_table(made.trace, launch_links(made.trace), work_kinds(made.trace));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(made.trace.texts[rows[0].name], "add");
   EXPECT_EQ(rows[0].duration.count, 2);
@@ -129,7 +129,7 @@ TEST(KernelTable, SortsByTotalTimeAndNamesTheCaller) {
 TEST(StreamTable, DividesTheIdleTimeOfAStream) {
   const HandMadeTrace made = three_kernels();
   const std::vector<StreamRow> rows =
-      stream_table(made.trace, launches(made.trace), work_kinds(made.trace));
+      stream_table(made.trace, launch_links(made.trace), work_kinds(made.trace));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].work, 3);
   EXPECT_EQ(rows[0].busy_ns, 37);
