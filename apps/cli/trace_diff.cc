@@ -87,7 +87,7 @@ std::string run_name(const std::vector<std::string>& files) {
 
 // Whether a backward pass is among the operators.
 bool has_backward(const StepProfile& profile) {
-  return std::any_of(profile.lines.begin(), profile.lines.end(), [](const ProfileLine& line) {
+  return std::ranges::any_of(profile.lines, [](const ProfileLine& line) {
     return line.context.starts_with("autograd::engine") || line.name.ends_with("Backward") ||
            line.name.ends_with("Backward0") || line.name.ends_with("_backward");
   });

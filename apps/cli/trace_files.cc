@@ -23,8 +23,8 @@ CLI::Validator not_empty() {
 Result<void> check_scopes(const TraceFiles& options, const std::vector<TraceSources>& runs,
                           ChakraUse use) {
   const auto check = [&](bool given, std::string_view option, const auto& means) -> Result<void> {
-    const bool any = std::any_of(runs.begin(), runs.end(),
-                                 [&](const TraceSources& run) { return means(*run.format); });
+    const bool any =
+        std::ranges::any_of(runs, [&](const TraceSources& run) { return means(*run.format); });
     if (!given || any || runs.empty()) return {};
     return bad_input(std::string(option) + " is of " + formats_in_words(means) + ", but this is " +
                          std::string(runs[0].format->name),

@@ -144,8 +144,8 @@ Result<int> edit_run(const WhatIfOptions& options, const Common& common) {
     return print(common.json ? to_json(stragglers_json(found))
                              : stragglers_text(found, text_style()));
   }
-  const bool divides = std::any_of(edits.begin(), edits.end(),
-                                   [](const Edit& edit) { return edit.verb->asks_division; });
+  const bool divides =
+      std::ranges::any_of(edits, [](const Edit& edit) { return edit.verb->asks_division; });
   const KnownDivision known = divides ? recorded_division(run->ranks, catalog) : KnownDivision{};
   ORRERY_TRY(const auto answer, what_if(run->ranks, made.graph, edits, catalog, known,
                                         made.operations ? &*made.operations : nullptr));

@@ -44,7 +44,7 @@ std::vector<std::string> usual_files() {
   for (const auto& entry : std::filesystem::directory_iterator("validation/measured", absent)) {
     if (entry.path().extension() == ".csv") out.push_back(entry.path().string());
   }
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   if (!out.empty() && std::filesystem::exists("validation/held-out-steps.csv", absent)) {
     out.emplace_back("validation/held-out-steps.csv");
   }
@@ -96,7 +96,7 @@ Result<int> print_specification(const ValidateOptions& options, const Inputs& in
                                 const Catalog& catalog) {
   std::vector<std::string> known;
   for (const MeasuredRow& row : inputs.rows) known.push_back(row.row_id);
-  const auto at = std::find(known.begin(), known.end(), options.as_spec);
+  const auto at = std::ranges::find(known, options.as_spec);
   if (at == known.end()) {
     return fail(ErrorCode::not_found, "no usable row has the row_id '" + options.as_spec + "'",
                 "--as-spec", name_hint(options.as_spec, known));

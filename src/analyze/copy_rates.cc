@@ -48,7 +48,7 @@ std::vector<CopyRates> copy_rates(const RecordedTrace& trace, const Utilization&
   }
   std::vector<CopyRates> rows;
   for (auto& [name, kind] : kinds) {
-    std::sort(kind.rates.begin(), kind.rates.end());
+    std::ranges::sort(kind.rates);
     kind.row.name = name;
     kind.row.least = BytesPerSecond(kind.rates.front());
     kind.row.median = BytesPerSecond(kind.rates[(kind.rates.size() - 1) / 2]);
@@ -60,7 +60,7 @@ std::vector<CopyRates> copy_rates(const RecordedTrace& trace, const Utilization&
     }
     rows.push_back(std::move(kind.row));
   }
-  std::sort(rows.begin(), rows.end(), [&](const CopyRates& a, const CopyRates& b) {
+  std::ranges::sort(rows, [&](const CopyRates& a, const CopyRates& b) {
     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
     return trace.texts[a.name] < trace.texts[b.name];
   });

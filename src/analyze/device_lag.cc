@@ -53,7 +53,7 @@ std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks
     ended_by[i] = latest;
   }
   std::vector<LaunchedRun> by_launch = work;
-  std::sort(by_launch.begin(), by_launch.end(), [](const LaunchedRun& a, const LaunchedRun& b) {
+  std::ranges::sort(by_launch, [](const LaunchedRun& a, const LaunchedRun& b) {
     return a.launched_ns != b.launched_ns ? a.launched_ns < b.launched_ns : a.ran.end < b.ran.end;
   });
   for (std::size_t w = 0; w < windows.size(); ++w) {
@@ -71,9 +71,7 @@ std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks
     lags[w].known = !work.empty();
     lags[w].busy_ns = length(busy);
     lags[w].earlier_ns = length(earlier);
-    auto own = std::lower_bound(
-        by_launch.begin(), by_launch.end(), window.start,
-        [](const LaunchedRun& one, std::int64_t time) { return one.launched_ns < time; });
+    auto own = std::ranges::lower_bound(by_launch, window.start, {}, &LaunchedRun::launched_ns);
     for (; own != by_launch.end() && own->launched_ns < window.end; ++own) {
       lags[w].behind_ns = std::max(lags[w].behind_ns, own->ran.end - window.end);
     }

@@ -21,8 +21,7 @@ DeviceWork clipped(const DeviceWork& work, Interval window) {
   // Recordings have many steps: each looks at its own part of the set alone.
   const auto part = [&](const Intervals& set) {
     Intervals inside;
-    auto it = std::partition_point(set.begin(), set.end(),
-                                   [&](Interval i) { return i.end <= window.start; });
+    auto it = std::ranges::partition_point(set, [&](Interval i) { return i.end <= window.start; });
     for (; it != set.end() && it->start < window.end; ++it) {
       add_by_start(inside, {std::max(it->start, window.start), std::min(it->end, window.end)});
     }

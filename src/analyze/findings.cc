@@ -105,8 +105,8 @@ std::vector<Finding> findings(const RunAnalysis& analysis) {
     all[k].share = share_of(all[k].cost_ns, time_ns);
     if (all[k].share >= kLeastFinding) found.push_back(all[k]);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+  std::ranges::stable_sort(
+      found, [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
   const Finding earlier = earlier_work(analysis);
   if (earlier.share >= kLeastEarlier) found.push_back(earlier);
   return found;

@@ -53,7 +53,7 @@ std::int64_t HostTime::total_ns() const {
 }
 
 HostActivity HostTime::main() const {
-  return static_cast<HostActivity>(std::max_element(ns.begin(), ns.end()) - ns.begin());
+  return static_cast<HostActivity>(std::ranges::max_element(ns) - ns.begin());
 }
 
 HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,

@@ -35,8 +35,8 @@ DeviceIdle idle_time(const std::vector<Gap>& gaps, Interval window,
                      const Intervals& other_process) {
   DeviceIdle idle;
   Intervals host_waits;
-  auto it = std::partition_point(gaps.begin(), gaps.end(),
-                                 [&](const Gap& gap) { return gap.span.end <= window.start; });
+  auto it = std::ranges::partition_point(
+      gaps, [&](const Gap& gap) { return gap.span.end <= window.start; });
   for (; it != gaps.end() && it->span.start < window.end; ++it) {
     const std::int64_t ns =
         std::min(window.end, it->span.end) - std::max(window.start, it->span.start);

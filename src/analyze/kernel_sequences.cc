@@ -23,7 +23,7 @@ std::vector<Piece> pieces(const RecordedTrace& trace, const LaunchLinks& started
     all.push_back({started.outermost[started.call[e]], started.call[e], e});
   }
   // Events are in the order of time, so that calls are too.
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 
@@ -68,7 +68,7 @@ std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace,
         a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(),
         [&](std::uint32_t x, std::uint32_t y) { return trace.texts[x] < trace.texts[y]; });
   };
-  std::sort(rows.begin(), rows.end(), before);
+  std::ranges::sort(rows, before);
   return rows;
 }
 

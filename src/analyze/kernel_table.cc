@@ -91,7 +91,7 @@ std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLink
     }
     rows.push_back(row);
   }
-  std::sort(rows.begin(), rows.end(), [&](const KernelRow& a, const KernelRow& b) {
+  std::ranges::sort(rows, [&](const KernelRow& a, const KernelRow& b) {
     if (a.duration.total_ns != b.duration.total_ns) {
       return a.duration.total_ns > b.duration.total_ns;
     }

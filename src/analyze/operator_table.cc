@@ -207,7 +207,7 @@ OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& star
   }
   table.rows.reserve(groups.size());
   for (auto& [key, group] : groups) table.rows.push_back(finished(std::move(group), accelerator));
-  std::sort(table.rows.begin(), table.rows.end(), [&](const OperatorRow& a, const OperatorRow& b) {
+  std::ranges::sort(table.rows, [&](const OperatorRow& a, const OperatorRow& b) {
     return std::tuple(-a.own_ns, -a.device.total_ns, -a.host.total_ns, trace.texts[a.name],
                       trace.texts[a.shapes], a.example) <
            std::tuple(-b.own_ns, -b.device.total_ns, -b.host.total_ns, trace.texts[b.name],

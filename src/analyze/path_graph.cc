@@ -274,9 +274,9 @@ class Builder {
     const std::uint32_t lane = lane_of_stream(like, details.awaited_stream);
     if (lane == kNoEvent) return kNoEvent;
     const std::int64_t recorded = trace_.start_ns[record->second];
-    const auto it = std::partition_point(
-        launches_[lane].begin(), launches_[lane].end(),
-        [&](std::uint32_t e) { return trace_.start_ns[started_.call[e]] < recorded; });
+    const auto it = std::ranges::partition_point(launches_[lane], [&](std::uint32_t e) {
+      return trace_.start_ns[started_.call[e]] < recorded;
+    });
     return it == launches_[lane].begin() ? kNoEvent : *std::prev(it);
   }
 
@@ -287,9 +287,9 @@ class Builder {
     const std::uint32_t lane =
         lane_of_stream(trace_.lane[wait], trace_.synchronizations[trace_.details[wait]].stream);
     if (lane == kNoEvent) return kNoEvent;
-    auto it = std::partition_point(
-        launches_[lane].begin(), launches_[lane].end(),
-        [&](std::uint32_t e) { return trace_.start_ns[started_.call[e]] < trace_.start_ns[call]; });
+    auto it = std::ranges::partition_point(launches_[lane], [&](std::uint32_t e) {
+      return trace_.start_ns[started_.call[e]] < trace_.start_ns[call];
+    });
     while (it != launches_[lane].end() && trace_.lane[started_.call[*it]] != trace_.lane[call]) {
       ++it;
     }

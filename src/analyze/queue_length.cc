@@ -16,7 +16,7 @@ std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
   }
   for (std::vector<QueueChange>& changes : lanes) {
     // A call comes before its work at one moment.
-    std::sort(changes.begin(), changes.end(), [](const QueueChange& a, const QueueChange& b) {
+    std::ranges::sort(changes, [](const QueueChange& a, const QueueChange& b) {
       if (a.time_ns != b.time_ns) return a.time_ns < b.time_ns;
       if (a.length != b.length) return a.length > b.length;
       return a.event < b.event;

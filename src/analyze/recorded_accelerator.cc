@@ -28,14 +28,14 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 bool has(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Boards of one chip with other clocks and links; what names none is a module of a server.
 bool of_one_form(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   constexpr std::array<std::string_view, 2> kForms = {"pcie", "nvl"};
-  return std::all_of(kForms.begin(), kForms.end(),
-                     [&](std::string_view form) { return has(a, form) == has(b, form); });
+  return std::ranges::all_of(kForms,
+                             [&](std::string_view form) { return has(a, form) == has(b, form); });
 }
 
 // Zero where entry and device agree on the size of the memory, as the device has it or, where it
@@ -45,8 +45,8 @@ double memory_distance(const Accelerator& entry, const std::vector<std::string>&
   if (device.memory_bytes > 0) {
     return std::abs(entry.memory.capacity.value() / static_cast<double>(device.memory_bytes) - 1);
   }
-  return std::any_of(
-             parts.begin(), parts.end(),
+  return std::ranges::any_of(
+             parts,
              [&](const std::string& part) { return part.ends_with("gb") && has(words, part); })
              ? 0
              : 1;

@@ -7,7 +7,7 @@ namespace orrery {
 
 Spread spread_of(std::vector<std::int64_t> durations_ns) {
   if (durations_ns.empty()) return {};
-  std::sort(durations_ns.begin(), durations_ns.end());
+  std::ranges::sort(durations_ns);
   const std::size_t n = durations_ns.size();
   const std::int64_t upper = durations_ns[n / 2];
   const std::int64_t lower = durations_ns[(n - 1) / 2];

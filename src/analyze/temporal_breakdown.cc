@@ -59,7 +59,7 @@ std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& st
     }
   };
   if (preset == BreakdownPreset::tracelens) {
-    std::replace(kinds.begin(), kinds.end(), WorkKind::fill, WorkKind::compute);
+    std::ranges::replace(kinds, WorkKind::fill, WorkKind::compute);
     keep([&](std::size_t e) { return started.operator_of(e) != kNoEvent; });
   } else if (preset == BreakdownPreset::hta) {
     const std::vector<RecordedStep> steps = recorded_steps(trace);

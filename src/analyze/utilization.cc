@@ -45,7 +45,7 @@ std::vector<Change> occupied(const RecordedTrace& trace) {
     changes.push_back({trace.end_ns(e), -share});
   }
   if (changes.size() / 2 * 10 < kernels * 9) return {};
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+  std::ranges::sort(changes, [](const Change& a, const Change& b) {
     return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.by < b.by;
   });
   return changes;

@@ -127,9 +127,9 @@ class Rank {
   }
 
   void book_device(const MarkedStep& window, StepProfile& profile) {
-    const auto first = std::lower_bound(
-        work_.begin(), work_.end(), window.start_ns - longest_ns_,
-        [&](std::uint32_t event, std::int64_t ns) { return trace_.start_ns[event] < ns; });
+    const auto first =
+        std::ranges::lower_bound(work_, window.start_ns - longest_ns_, {},
+                                 [&](std::uint32_t event) { return trace_.start_ns[event]; });
     std::vector<std::uint32_t> within;
     for (auto it = first; it != work_.end() && trace_.start_ns[*it] < window.end_ns; ++it) {
       const std::int64_t from = std::max(trace_.start_ns[*it], window.start_ns);
@@ -147,7 +147,7 @@ class Rank {
       if (until > from) within.push_back(*it);
     }
     std::vector<std::uint32_t> ending = within;
-    std::sort(ending.begin(), ending.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(ending, [&](std::uint32_t a, std::uint32_t b) {
       return std::pair(trace_.end_ns(a), a) < std::pair(trace_.end_ns(b), b);
     });
 
@@ -167,8 +167,8 @@ class Rank {
       std::int64_t next = window.end_ns;
       if (started < within.size()) next = std::min(next, trace_.start_ns[within[started]]);
       if (ended < ending.size()) next = std::min(next, trace_.end_ns(ending[ended]));
-      const auto owner = std::find_if(running.begin(), running.end(),
-                                      [](const auto& events) { return !events.empty(); });
+      const auto owner =
+          std::ranges::find_if(running, [](const auto& events) { return !events.empty(); });
       if (owner != running.end()) {
         line_of_work(*owner->begin()).times.owned_ns += next - now;
       } else if (started < within.size()) {

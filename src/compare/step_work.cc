@@ -122,7 +122,7 @@ bool has_no_launch(const ProfileLine& line) {
 }
 
 bool unlaunched_is_earlier(std::span<const RecordedTrace> run) {
-  return std::all_of(run.begin(), run.end(), [](const RecordedTrace& trace) {
+  return std::ranges::all_of(run, [](const RecordedTrace& trace) {
     return unlaunched_is_earlier(trace, launch_links(trace));
   });
 }
@@ -203,8 +203,8 @@ StepProfile predicted_profile(const Breakdown& predicted) {
 
 void fold_untold_work(StepProfile& recorded, StepProfile& predicted) {
   const auto find = [](StepProfile& profile, StepWork work) {
-    return std::find_if(profile.lines.begin(), profile.lines.end(),
-                        [&](const ProfileLine& line) { return line.name == to_text(work); });
+    return std::ranges::find_if(
+        profile.lines, [&](const ProfileLine& line) { return line.name == to_text(work); });
   };
   for (const StepWork work : {StepWork::normalization, StepWork::embedding}) {
     const auto here = find(recorded, work);

@@ -38,8 +38,8 @@ class Inference {
         parallelism_(recorded_parallelism(trace, step)) {}
 
   Result<InferredSpec> read(const Catalog& catalog) {
-    const bool shapes = std::any_of(uses_.begin(), uses_.end(),
-                                    [](const OperatorUse& u) { return elements_of(u.shapes) > 0; });
+    const bool shapes =
+        std::ranges::any_of(uses_, [](const OperatorUse& u) { return elements_of(u.shapes) > 0; });
     bool known = shapes || lacks("shapes of operators", "record with record_shapes=True");
     known = known && read_embedding() && read_attention() && read_products();
     if (known) {
@@ -131,10 +131,10 @@ class Inference {
   }
 
   void read_backward() {
-    spec_.backward = std::any_of(uses_.begin(), uses_.end(), [](const OperatorUse& use) {
+    spec_.backward = std::ranges::any_of(uses_, [](const OperatorUse& use) {
       return has(use.name, "Backward") || has(use.name, "_backward");
     });
-    spec_.loss = spec_.backward || std::any_of(uses_.begin(), uses_.end(), [](const auto& use) {
+    spec_.loss = spec_.backward || std::ranges::any_of(uses_, [](const auto& use) {
                    return has(use.name, "cross_entropy") || has(use.name, "CrossEntropy") ||
                           has(use.name, "nll_loss") || has(use.name, "log_softmax");
                  });
@@ -143,7 +143,7 @@ class Inference {
 
   // Whether a product starts from rows of this width: what is looked up feeds the first layer.
   [[nodiscard]] bool is_continued(std::int64_t hidden) const {
-    return std::any_of(uses_.begin(), uses_.end(), [&](const OperatorUse& use) {
+    return std::ranges::any_of(uses_, [&](const OperatorUse& use) {
       const auto product = product_shape(use.name, use.shapes);
       return product && product->groups == 1 && product->k == static_cast<double>(hidden);
     });
@@ -279,8 +279,8 @@ class Inference {
 
   // Whether operators below those of autograd are known to be so.
   [[nodiscard]] bool marks_backward() const {
-    return std::any_of(uses_.begin(), uses_.end(),
-                       [](const OperatorUse& use) { return use.backward_calls > 0; });
+    return std::ranges::any_of(uses_,
+                               [](const OperatorUse& use) { return use.backward_calls > 0; });
   }
 
   // Products of all tokens of a microbatch, of the forward pass.

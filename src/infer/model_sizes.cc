@@ -9,7 +9,7 @@ namespace orrery {
 namespace {
 
 bool among(const std::vector<std::int64_t>& known, std::int64_t n) {
-  return std::find(known.begin(), known.end(), n) != known.end();
+  return std::ranges::find(known, n) != known.end();
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ bool has_tokens(const ModelSizes& sizes, std::string_view shapes) {
   for (const Shape& tensor : tensor_shapes(shapes)) {
     shaped = shaped || !tensor.empty();
     const auto is_tokens = [&](std::int64_t n) { return among(sizes.rows, n); };
-    if (std::any_of(tensor.begin(), tensor.end(), is_tokens)) return true;
+    if (std::ranges::any_of(tensor, is_tokens)) return true;
   }
   return !shaped;
 }

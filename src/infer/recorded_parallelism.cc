@@ -90,8 +90,8 @@ RecordedParallelism recorded_parallelism(const RecordedTrace& trace, const Marke
     out.exchanges.push_back(
         {std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), n});
   }
-  std::stable_sort(out.exchanges.begin(), out.exchanges.end(),
-                   [](const auto& a, const auto& b) { return a.calls > b.calls; });
+  std::ranges::stable_sort(out.exchanges,
+                           [](const auto& a, const auto& b) { return a.calls > b.calls; });
   return out;
 }
 

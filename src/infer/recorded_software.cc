@@ -16,8 +16,8 @@ std::int64_t calls_of(const std::vector<OperatorUse>& uses, std::string_view nam
 }
 
 const OperatorUse* any_of(const std::vector<OperatorUse>& uses, std::string_view word) {
-  const auto found = std::find_if(uses.begin(), uses.end(),
-                                  [&](const OperatorUse& use) { return has(use.name, word); });
+  const auto found =
+      std::ranges::find_if(uses, [&](const OperatorUse& use) { return has(use.name, word); });
   return found == uses.end() ? nullptr : &*found;
 }
 

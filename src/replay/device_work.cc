@@ -25,9 +25,8 @@ std::int64_t clock_correction(std::vector<std::int64_t>& latencies) {
 std::uint32_t LaunchedWork::last_launched(const RecordedTrace& trace, std::uint32_t lane,
                                           std::int64_t before_ns) const {
   const std::vector<Launch>& list = launches[lane];
-  const auto after = std::lower_bound(
-      list.begin(), list.end(), before_ns,
-      [&](const Launch& launch, std::int64_t time) { return trace.start_ns[launch.call] < time; });
+  const auto after = std::ranges::lower_bound(
+      list, before_ns, {}, [&](const Launch& launch) { return trace.start_ns[launch.call]; });
   return after == list.begin() ? kNoEvent : std::prev(after)->work;
 }
 
@@ -37,9 +36,8 @@ std::uint32_t LaunchedWork::just_ended(const RecordedTrace& trace, std::uint32_t
   for (std::uint32_t other = 0; other < streams.size(); ++other) {
     if (other == lane || trace.lanes[other].process != trace.lanes[lane].process) continue;
     const std::vector<std::uint32_t>& stream = streams[other];
-    const auto after = std::upper_bound(
-        stream.begin(), stream.end(), time_ns + kToleranceNs,
-        [&](std::int64_t time, std::uint32_t e) { return time < trace.end_ns(e); });
+    const auto after = std::ranges::upper_bound(stream, time_ns + kToleranceNs, {},
+                                                [&](std::uint32_t e) { return trace.end_ns(e); });
     if (after == stream.begin()) continue;
     const std::uint32_t e = *std::prev(after);
     if (time_ns - trace.end_ns(e) > kSoonAfterNs) continue;
@@ -77,7 +75,7 @@ LaunchedWork device_work(const RecordedTrace& trace, const std::vector<HostThrea
   }
   work.clock_ns = clock_correction(latencies);
   for (auto& launches : work.launches) {
-    std::stable_sort(launches.begin(), launches.end(), [&](const Launch& a, const Launch& b) {
+    std::ranges::stable_sort(launches, [&](const Launch& a, const Launch& b) {
       return trace.start_ns[a.call] < trace.start_ns[b.call];
     });
   }

@@ -26,8 +26,7 @@ FourParts PartsOverTime::between(std::int64_t start_ns, std::int64_t end_ns) con
   std::array<std::int64_t, 4> ns{};
   std::size_t part = 0;
   std::int64_t since = start_ns;
-  auto change = std::upper_bound(changes_.begin(), changes_.end(), start_ns,
-                                 [](std::int64_t time, const Change& c) { return time < c.at_ns; });
+  auto change = std::ranges::upper_bound(changes_, start_ns, {}, &Change::at_ns);
   const auto running = [](const Change& c) {
     return (c.computing > 0 ? 1U : 0U) + (c.communicating > 0 ? 2U : 0U);
   };

@@ -245,9 +245,7 @@ class Assembly {
 
   [[nodiscard]] const Synchronization* synchronization(std::uint32_t call) const {
     const auto& list = recording().waits.synchronizations;
-    const auto found = std::lower_bound(
-        list.begin(), list.end(), call,
-        [](const Synchronization& s, std::uint32_t event) { return s.call < event; });
+    const auto found = std::ranges::lower_bound(list, call, {}, &Synchronization::call);
     return found == list.end() || found->call != call ? nullptr : &*found;
   }
 

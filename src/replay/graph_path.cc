@@ -162,7 +162,7 @@ std::vector<StepPath> step_paths(const GraphFile& file, const RecordedRun& seen)
   std::vector<StepPath> paths;
   for (const RecordedTrace& trace : seen.ranks) {
     PathWindow window = GraphPaths::whole_of(wholes, trace);
-    const auto step = std::find_if(file.steps.begin(), file.steps.end(), [&](const auto& s) {
+    const auto step = std::ranges::find_if(file.steps, [&](const auto& s) {
       return s.rank == trace.rank && s.name.starts_with("ProfilerStep");
     });
     if (step != file.steps.end()) {
@@ -184,7 +184,7 @@ std::vector<StepPath> step_paths(const ChakraRun& run, const ChakraGraph& graph,
   const auto name_of = [&](NodeIndex n, std::uint32_t rank) -> std::string_view {
     const std::span<const ChakraGraph::Member> members = graph.members_of(n);
     if (members.empty()) return "before the first operation";
-    const auto own = std::find_if(members.begin(), members.end(), [&](const auto& member) {
+    const auto own = std::ranges::find_if(members, [&](const auto& member) {
       return run[member.node.rank].rank == static_cast<std::int64_t>(rank);
     });
     const ChakraMember& of = own == members.end() ? members.front().node : own->node;

@@ -107,7 +107,7 @@ Result<GraphRun> graph_run(GraphFile file, const std::string& name) {
                          .to = left,
                          .end_ns = std::max<std::int64_t>(1, nanoseconds(timeline.makespan))});
   }
-  std::stable_sort(run.works.begin(), run.works.end(), [&](const RunWork& a, const RunWork& b) {
+  std::ranges::stable_sort(run.works, [&](const RunWork& a, const RunWork& b) {
     return std::pair(a.trace, run.nodes[a.last].lane) < std::pair(b.trace, run.nodes[b.last].lane);
   });
   // A graph made of a recording knows durations alone.

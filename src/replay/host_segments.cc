@@ -87,9 +87,7 @@ HostThread flattened(const RecordedTrace& trace, std::uint32_t lane,
 }  // namespace
 
 std::size_t HostThread::last_ended_by(std::int64_t time_ns) const {
-  const auto after = std::upper_bound(
-      segments.begin(), segments.end(), time_ns,
-      [](std::int64_t time, const HostSegment& segment) { return time < segment.end_ns; });
+  const auto after = std::ranges::upper_bound(segments, time_ns, {}, &HostSegment::end_ns);
   return after == segments.begin() ? segments.size()
                                    : static_cast<std::size_t>(after - segments.begin()) - 1;
 }

@@ -48,11 +48,8 @@ LaunchParameters launch_parameters(const RecordedTrace& trace, const LaunchedWor
       const std::int64_t launched = trace.end_ns(call) - work.clock_ns;  // on the device's clock
       const auto c = static_cast<std::size_t>(work.of[e]);
       std::int64_t waited = std::numeric_limits<std::int64_t>::min() / 2;
-      for (auto wait = std::lower_bound(
-               waits.streams.begin(), waits.streams.end(), e,
-               [](const StreamWait& w, std::uint32_t event) { return w.to < event; });
-           wait != waits.streams.end() && wait->to == e; ++wait) {
-        waited = std::max(waited, trace.end_ns(wait->from));
+      for (const StreamWait& w : std::ranges::equal_range(waits.streams, e, {}, &StreamWait::to)) {
+        waited = std::max(waited, trace.end_ns(w.from));
       }
       const std::int64_t from = c == kCopy ? trace.start_ns[call] - work.clock_ns : launched;
       if (std::max(previous, waited) < from - kWellBeforeNs) {

@@ -23,8 +23,8 @@ OperationStep step_of(const OperationGraph& graph, std::int32_t step,
                       const std::vector<double>& start, const std::vector<double>& end) {
   OperationStep out;
   out.step = step;
-  const double begin = *std::min_element(start.begin(), start.end());
-  out.recorded = *std::max_element(end.begin(), end.end()) - begin;
+  const double begin = *std::ranges::min_element(start);
+  out.recorded = *std::ranges::max_element(end) - begin;
   const std::size_t slots = graph.slots.size();
   for (std::size_t at = 0; at < start.size(); ++at) {
     const OperationSlot& slot = graph.slots[at % slots];
@@ -202,8 +202,7 @@ std::vector<OperationStep> recorded_operations(const OperationTimeline& timeline
       start[at] = picoseconds(o.start);
       end[at] = picoseconds(o.end);
     }
-    const bool whole =
-        std::none_of(start.begin(), start.end(), [](double time) { return std::isnan(time); });
+    const bool whole = std::ranges::none_of(start, [](double time) { return std::isnan(time); });
     if (whole) out.push_back(step_of(graph, operations[from].step, start, end));
     from = to;
   }

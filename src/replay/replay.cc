@@ -16,9 +16,7 @@ struct Start {
 
 // Median over the work that began in a window; `starts` ascend by their recorded moment.
 Seconds displacement(const std::vector<Start>& starts, const RunStep& step, std::int64_t from) {
-  auto start =
-      std::lower_bound(starts.begin(), starts.end(), step.start_ns,
-                       [](const Start& s, std::int64_t time) { return s.recorded_ns < time; });
+  auto start = std::ranges::lower_bound(starts, step.start_ns, {}, &Start::recorded_ns);
   std::vector<std::int64_t> apart;
   for (; start != starts.end() && start->recorded_ns < step.end_ns; ++start) {
     apart.push_back(std::abs((start->replayed_ns - from) - (start->recorded_ns - step.start_ns)));

@@ -16,9 +16,8 @@ constexpr std::int64_t kLastPart = 5;
 std::uint32_t running_at(const RecordedTrace& trace, const LaunchedWork& work, std::uint32_t lane,
                          std::int64_t time_ns) {
   const std::vector<std::uint32_t>& stream = work.streams[lane];
-  const auto after = std::lower_bound(
-      stream.begin(), stream.end(), time_ns,
-      [&](std::uint32_t e, std::int64_t time) { return trace.start_ns[e] < time; });
+  const auto after = std::ranges::lower_bound(stream, time_ns, {},
+                                              [&](std::uint32_t e) { return trace.start_ns[e]; });
   if (after == stream.begin()) return kNoEvent;
   const std::uint32_t e = *std::prev(after);
   const bool computes = work.of[e] == WorkKind::compute;
@@ -42,11 +41,8 @@ std::vector<StreamWait> room_waits(const RecordedTrace& trace, const LaunchedWor
       ready =
           std::max(ready, trace.start_ns[call] - work.clock_ns +
                               parameters.after_call_begins(work.of[e], trace.duration_ns[call]));
-      for (auto wait = std::lower_bound(
-               waits.streams.begin(), waits.streams.end(), e,
-               [](const StreamWait& w, std::uint32_t event) { return w.to < event; });
-           wait != waits.streams.end() && wait->to == e; ++wait) {
-        ready = std::max(ready, trace.end_ns(wait->from) + parameters.wake_ns);
+      for (const StreamWait& w : std::ranges::equal_range(waits.streams, e, {}, &StreamWait::to)) {
+        ready = std::max(ready, trace.end_ns(w.from) + parameters.wake_ns);
       }
       if (start - ready < kLateNs) continue;
       std::uint32_t holder = kNoEvent;

@@ -28,8 +28,7 @@ std::vector<Intervals> data_loading_of(const RecordedTrace& trace) {
 }
 
 bool within(const Intervals& intervals, std::int64_t time) {
-  const auto after = std::upper_bound(intervals.begin(), intervals.end(), time,
-                                      [](std::int64_t t, Interval i) { return t < i.start; });
+  const auto after = std::ranges::upper_bound(intervals, time, {}, &Interval::start);
   return after != intervals.begin() && time < std::prev(after)->end;
 }
 
@@ -43,7 +42,7 @@ class RunPaths {
     for (const RunEdge& edge : graph.edges) {
       if (edge.across_streams) across_streams_.emplace_back(edge.from, edge.to);
     }
-    std::sort(across_streams_.begin(), across_streams_.end());
+    std::ranges::sort(across_streams_);
   }
 
   [[nodiscard]] StepPath path(const PathWindow& window) const {

@@ -172,9 +172,8 @@ class Deduction {
   // The last work of a lane that ended by a time (streams run in order: by start is by end).
   [[nodiscard]] std::uint32_t last_ended(std::uint32_t lane, std::int64_t by) const {
     const auto& list = work_.streams[lane];
-    const auto after = std::upper_bound(
-        list.begin(), list.end(), by + kDeviceToleranceNs,
-        [&](std::int64_t time, std::uint32_t e) { return time < trace_.end_ns(e); });
+    const auto after = std::ranges::upper_bound(list, by + kDeviceToleranceNs, {},
+                                                [&](std::uint32_t e) { return trace_.end_ns(e); });
     return after == list.begin() ? kNoEvent : *std::prev(after);
   }
 
@@ -185,9 +184,8 @@ class Deduction {
     std::uint32_t last = work_.last_launched(trace_, lane, launched);
     if (last == kNoEvent) return last;  // what was launched before the recording is no loss
     const auto& list = work_.streams[lane];
-    auto next = std::lower_bound(
-        list.begin(), list.end(), trace_.start_ns[last],
-        [&](std::uint32_t e, std::int64_t time) { return trace_.start_ns[e] < time; });
+    auto next = std::ranges::lower_bound(list, trace_.start_ns[last], {},
+                                         [&](std::uint32_t e) { return trace_.start_ns[e]; });
     next = std::next(std::find(next, list.end(), last));
     const auto from = static_cast<std::size_t>(next - list.begin());
     const auto until = list.begin() + static_cast<std::ptrdiff_t>(next_launched_[lane][from]);
@@ -281,10 +279,9 @@ class Deduction {
       const std::uint32_t lane = lane_of_stream(details.stream, device);
       if (lane == kNoLane) return;
       const auto& launches = work_.launches[lane];
-      const auto next = std::upper_bound(launches.begin(), launches.end(), trace_.start_ns[call],
-                                         [&](std::int64_t time, const Launch& launch) {
-                                           return time < trace_.start_ns[launch.call];
-                                         });
+      const auto next = std::ranges::upper_bound(
+          launches, trace_.start_ns[call], {},
+          [&](const Launch& launch) { return trace_.start_ns[launch.call]; });
       if (next == launches.end()) return;
       const std::int64_t begins = trace_.start_ns[next->work] + kDeviceToleranceNs;
       const std::uint32_t awaited = recorded_work(begins);

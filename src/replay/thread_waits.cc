@@ -47,9 +47,7 @@ struct Join {
 };
 
 void cut(HostThread& thread, std::int64_t time_ns) {
-  const auto at = std::upper_bound(
-      thread.segments.begin(), thread.segments.end(), time_ns,
-      [](std::int64_t time, const HostSegment& segment) { return time < segment.end_ns; });
+  const auto at = std::ranges::upper_bound(thread.segments, time_ns, {}, &HostSegment::end_ns);
   if (at == thread.segments.end() || at->start_ns >= time_ns || at->call) return;
   HostSegment before = *at;
   before.end_ns = time_ns;
@@ -60,9 +58,7 @@ void cut(HostThread& thread, std::int64_t time_ns) {
 // The segment that begins at or after a time.
 std::size_t first_from(const HostThread& thread, std::int64_t time_ns) {
   return static_cast<std::size_t>(
-      std::lower_bound(
-          thread.segments.begin(), thread.segments.end(), time_ns,
-          [](const HostSegment& segment, std::int64_t time) { return segment.start_ns < time; }) -
+      std::ranges::lower_bound(thread.segments, time_ns, {}, &HostSegment::start_ns) -
       thread.segments.begin());
 }
 
@@ -85,9 +81,7 @@ std::vector<ThreadWait> thread_waits(std::vector<HostThread>& threads, std::size
     std::optional<Join> best;
     for (std::size_t t = 0; t < threads.size(); ++t) {
       if (t == main) continue;
-      const auto first =
-          std::lower_bound(busy[t].begin(), busy[t].end(), gap.start_ns,
-                           [](const Stretch& s, std::int64_t time) { return s.start_ns < time; });
+      const auto first = std::ranges::lower_bound(busy[t], gap.start_ns, {}, &Stretch::start_ns);
       // Busy when the gap began: it was not woken by it.
       if (first != busy[t].begin() && std::prev(first)->end_ns > gap.start_ns) continue;
       auto after = first;
@@ -124,7 +118,7 @@ std::vector<ThreadWait> thread_waits(std::vector<HostThread>& threads, std::size
       const std::size_t source = threads[main].last_ended_by(begin);
       if (source >= threads[main].segments.size()) continue;
       // Within a join only the first stretch is woken; pauses between the others are its own.
-      const bool inside = std::any_of(joins.begin(), joins.end(), [&](const Join& join) {
+      const bool inside = std::ranges::any_of(joins, [&](const Join& join) {
         return join.other == t && begin > join.hand_over_ns && begin < join.done_ns;
       });
       if (inside) continue;

@@ -19,7 +19,7 @@ struct Quartiles {
 };
 
 Quartiles quartiles(std::vector<std::int64_t> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t n = values.size();
   return {values[n / 4], values[n / 2], values[n - 1 - n / 4]};
 }
@@ -29,7 +29,7 @@ Quartiles quartiles(std::vector<std::int64_t> values) {
 TimeSlices time_slices(const RecordedTrace& trace, const LaunchedWork& work) {
   std::vector<std::uint32_t> all;
   for (const auto& stream : work.streams) all.insert(all.end(), stream.begin(), stream.end());
-  std::sort(all.begin(), all.end());  // events are sorted by start
+  std::ranges::sort(all);  // events are sorted by start
   TimeSlices slices;
   std::vector<std::int64_t> pauses;
   std::vector<std::int64_t> latencies;

@@ -132,7 +132,7 @@ Result<void> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext&) {
 
 Result<void> apply_capture(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const std::vector<std::uint32_t> calls = run.launching_nodes();
-  if (std::all_of(calls.begin(), calls.end(), [](std::uint32_t n) { return n == kNoEvent; })) {
+  if (std::ranges::all_of(calls, [](std::uint32_t n) { return n == kNoEvent; })) {
     return unsupported("no launch of a kernel is recorded: graphs have nothing to do", edit.text);
   }
   Selection where = edit.edit.where;

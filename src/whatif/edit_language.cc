@@ -252,7 +252,7 @@ class EditParser {
     if (word == "class") {
       ORRERY_RETURN_IF_ERROR(pattern(where.kernel_class, word));
       const std::vector<std::string> known = known_classes();
-      if (std::find(known.begin(), known.end(), where.kernel_class) != known.end()) return {};
+      if (std::ranges::find(known, where.kernel_class) != known.end()) return {};
       return bad_input(fmt::format("there is no class '{}'", where.kernel_class), "",
                        name_hint(where.kernel_class, known));
     }

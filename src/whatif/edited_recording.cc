@@ -67,7 +67,7 @@ class Spans {
   void add(std::uint32_t event, std::uint32_t work, std::int64_t start_ns, std::int64_t end_ns) {
     chain_.clear();
     for (std::uint32_t e = event; e != kNoEvent; e = nesting_.parent[e]) chain_.push_back(e);
-    std::reverse(chain_.begin(), chain_.end());
+    std::ranges::reverse(chain_);
     std::size_t kept = 0;
     while (kept < std::min(open_.size(), chain_.size()) && open_[kept].event == chain_[kept]) {
       ++kept;
@@ -168,7 +168,7 @@ RecordedTrace recording_of(const RecordedTrace& from, std::vector<Event> events)
   out.groups = from.groups;
   out.devices = from.devices;
   out.lanes = from.lanes;
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
   for (const Event& event : events) {

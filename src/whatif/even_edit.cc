@@ -78,8 +78,7 @@ struct NamedStepEnds {
 
   [[nodiscard]] std::string step_at(std::uint32_t trace, std::int64_t ns) const {
     const auto& ends = of_trace[trace];
-    const auto step = std::lower_bound(ends.begin(), ends.end(), ns,
-                                       [](const auto& e, std::int64_t at) { return e.first < at; });
+    const auto step = std::ranges::lower_bound(ends, ns, {}, [](const auto& e) { return e.first; });
     return step == ends.end() ? "after the last step" : step->second;
   }
 };
@@ -267,8 +266,7 @@ AlignedStretches aligned_stretches(const EditedRun& run) {
   }
   const auto stretch_at = [&](std::uint32_t trace, std::int64_t ns) {
     if (ns < steps.begins[trace]) return kNone;
-    const auto it = std::lower_bound(points[trace].begin(), points[trace].end(), ns,
-                                     [](const Point& p, std::int64_t at) { return p.at_ns < at; });
+    const auto it = std::ranges::lower_bound(points[trace], ns, {}, &Point::at_ns);
     return it == points[trace].end()
                ? kNone
                : stretch_to[trace][static_cast<std::size_t>(it - points[trace].begin())];

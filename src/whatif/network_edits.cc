@@ -236,8 +236,9 @@ Result<void> apply_bucket(EditedRun& run, AppliedEdit& edit, EditContext&) {
     if (*s.volume > *edit.edit.size) ++larger;
     if (bucket.volume + *s.volume > *edit.edit.size) close(bucket);
     // A result that is needed cannot wait for what is not there yet.
-    if (std::any_of(bucket.parts.begin(), bucket.parts.end(),
-                    [&](const RunInstance* part) { return is_used_before(*part, instance); })) {
+    if (std::ranges::any_of(bucket.parts, [&](const RunInstance* part) {
+          return is_used_before(*part, instance);
+        })) {
       close(bucket);
       ++used;
     }

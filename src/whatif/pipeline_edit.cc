@@ -371,7 +371,7 @@ class PipelineRebuild {
           const auto& by_lane = launches[instance.part * traces + t];
           if (by_lane.empty()) continue;
           const std::uint32_t lane =
-              std::max_element(by_lane.begin(), by_lane.end(), [](const auto& a, const auto& b) {
+              std::ranges::max_element(by_lane, [](const auto& a, const auto& b) {
                 return a.second < b.second;
               })->first;
           std::uint32_t first = kNoPass;

@@ -158,7 +158,7 @@ class Copier {
       }
     }
     for (const auto& [node, copy] : copy_of_) originals_.push_back(node);
-    std::sort(originals_.begin(), originals_.end());
+    std::ranges::sort(originals_);
   }
 
   // What copies take: of each work the mean over the recorded copies, of the host's time in them as
@@ -286,8 +286,8 @@ std::string what_repeats(const std::vector<LaunchSequence>& sequences) {
     all.insert(all.end(), found.begin(),
                found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), kMost)));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Repeat& a, const Repeat& b) { return a.length() > b.length(); });
+  std::ranges::stable_sort(
+      all, [](const Repeat& a, const Repeat& b) { return a.length() > b.length(); });
   std::string out;
   std::set<std::size_t> said;
   for (const Repeat& r : all) {

@@ -82,8 +82,7 @@ class BusyTime {
   }
 
   [[nodiscard]] std::int64_t until(std::int64_t ns) const {
-    const auto after = std::upper_bound(set_.begin(), set_.end(), ns,
-                                        [](std::int64_t t, Interval i) { return t < i.start; });
+    const auto after = std::ranges::upper_bound(set_, ns, {}, &Interval::start);
     if (after == set_.begin()) return 0;
     const auto last = static_cast<std::size_t>(after - set_.begin()) - 1;
     return before_[last] + std::min(ns, set_[last].end) - set_[last].start;
@@ -110,9 +109,8 @@ StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& gr
     const std::int64_t launched = launches[w];
     // Steps of a trace are by start and do not overlap.
     const std::vector<std::size_t>& steps = steps_of[place(work)];
-    const auto after = std::upper_bound(
-        steps.begin(), steps.end(), launched,
-        [&](std::int64_t ns, std::size_t s) { return ns < graph.steps[s].start_ns; });
+    const auto after = std::ranges::upper_bound(
+        steps, launched, {}, [&](std::size_t s) { return graph.steps[s].start_ns; });
     if (after == steps.begin()) {
       std::int64_t& before = out.before[place(work)];
       before = std::max(before, replayed.end_ns[work.last]);

@@ -356,9 +356,7 @@ std::vector<Boundary> boundaries(const RankPasses& rank, const TrainingParts& pa
 
 // Of what starts then, behind the call that begins the part.
 std::uint32_t part_at(const std::vector<Boundary>& boundaries, std::int64_t ns) {
-  const auto after =
-      std::lower_bound(boundaries.begin(), boundaries.end(), ns,
-                       [](const Boundary& b, std::int64_t at) { return b.at_ns < at; });
+  const auto after = std::ranges::lower_bound(boundaries, ns, {}, &Boundary::at_ns);
   return after == boundaries.begin() ? 0 : std::prev(after)->part;
 }
 

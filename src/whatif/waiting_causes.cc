@@ -38,8 +38,8 @@ std::vector<RankWaiting> waiting_causes(const RunGraph& graph, const ReplayedRun
   std::vector<RankWaiting> out(traces);
   for (const auto& [rendezvous, meeting] : meetings) {
     if (meeting.arrived.size() < 2) continue;
-    const std::uint32_t last = *std::max_element(
-        meeting.arrived.begin(), meeting.arrived.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t last =
+        *std::ranges::max_element(meeting.arrived, [&](std::uint32_t a, std::uint32_t b) {
           if (arrival_ns(a) != arrival_ns(b)) return arrival_ns(a) < arrival_ns(b);
           return graph.works[a].trace > graph.works[b].trace;
         });

@@ -41,8 +41,8 @@ Result<Pipeline> wanted_pipeline(const Edit& edit, std::int64_t microbatches) {
       edit.chunks > 0 ? edit.chunks : std::max(1, schedule->chunks > 0 ? schedule->chunks : 1));
   auto made = pipeline(*schedule, request);
   if (!made) return fail(at(to_text(edit), made.error()));
-  const bool known = std::all_of(made->order.begin(), made->order.end(), [](const auto& device) {
-    return std::all_of(device.begin(), device.end(), [](const PipelineOperation& op) {
+  const bool known = std::ranges::all_of(made->order, [](const auto& device) {
+    return std::ranges::all_of(device, [](const PipelineOperation& op) {
       return op.action == PipelineAction::forward || op.action == PipelineAction::backward;
     });
   });

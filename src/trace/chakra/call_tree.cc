@@ -98,9 +98,8 @@ class Launches {
     }
     const std::vector<std::uint32_t>& on_thread = operators_[recorded_.lane[call]];
     const std::int64_t when = recorded_.start_ns[call];
-    auto it = std::lower_bound(
-        on_thread.begin(), on_thread.end(), when,
-        [&](std::uint32_t e, std::int64_t t) { return recorded_.start_ns[e] < t; });
+    auto it = std::ranges::lower_bound(on_thread, when, {},
+                                       [&](std::uint32_t e) { return recorded_.start_ns[e]; });
     const bool nccl = is_communication_kernel(recorded_.name_of(event));
     while (it != on_thread.begin()) {
       --it;

@@ -293,7 +293,7 @@ class Converter {
   // Whether it is new.
   static bool add_dependency(ChakraNode& node, std::uint64_t id) {
     auto& list = node.data_dependencies;
-    if (id == node.id || std::find(list.begin(), list.end(), id) != list.end()) return false;
+    if (id == node.id || std::ranges::find(list, id) != list.end()) return false;
     list.push_back(id);
     return true;
   }

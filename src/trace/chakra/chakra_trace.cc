@@ -60,7 +60,7 @@ std::string_view ChakraNode::text(std::string_view attribute) const {
 }
 
 bool ChakraTrace::has_simulated_times() const {
-  return std::any_of(attributes.begin(), attributes.end(), [](const ChakraAttribute& attribute) {
+  return std::ranges::any_of(attributes, [](const ChakraAttribute& attribute) {
     return attribute.name == kTimes && attribute.is_text() && attribute.bytes == kSimulated;
   });
 }

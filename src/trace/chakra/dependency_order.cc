@@ -39,7 +39,7 @@ DependencyOrder dependency_order(std::span<const std::uint32_t> before,
       add(follower);
     }
   }
-  const auto stuck = std::find_if(missing.begin(), missing.end(), [](auto n) { return n > 0; });
+  const auto stuck = std::ranges::find_if(missing, [](auto n) { return n > 0; });
   out.stuck = static_cast<std::uint32_t>(stuck - missing.begin());
   return out;
 }

@@ -34,8 +34,8 @@ class Ordering {
       if (counts(e)) streams_[recorded.lane[e]].ends.emplace_back(recorded.end_ns(e), e);
       if (is_host_operator(recorded, e)) operators_.ends.emplace_back(recorded.end_ns(e), e);
     }
-    for (ByEnd& stream : streams_) std::sort(stream.ends.begin(), stream.ends.end());
-    std::sort(operators_.ends.begin(), operators_.ends.end());
+    for (ByEnd& stream : streams_) std::ranges::sort(stream.ends);
+    std::ranges::sort(operators_.ends);
   }
 
   DeviceOrder order() {

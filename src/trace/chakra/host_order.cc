@@ -31,9 +31,8 @@ HostOrder host_order(const RecordedTrace& recorded) {
         recorded.lane[operators[i]] == recorded.lane[operators[i - 1]] ? before[i - 1] : i - 1;
   }
   const auto last_of_another_thread = [&](std::uint32_t event) {
-    const auto it =
-        std::lower_bound(operators.begin(), operators.end(), recorded.start_ns[event],
-                         [&](std::uint32_t e, std::int64_t t) { return recorded.start_ns[e] < t; });
+    const auto it = std::ranges::lower_bound(operators, recorded.start_ns[event], {},
+                                             [&](std::uint32_t e) { return recorded.start_ns[e]; });
     if (it == operators.begin()) return kNoDetails;
     const auto last = static_cast<std::size_t>(it - operators.begin()) - 1;
     if (recorded.lane[operators[last]] != recorded.lane[event]) return operators[last];

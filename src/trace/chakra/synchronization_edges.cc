@@ -72,7 +72,7 @@ class Finder {
       }
       launched.emplace_back(last_launch[recorded.lane[e]], e);
     }
-    std::sort(launched.begin(), launched.end());  // of one call in their order
+    std::ranges::sort(launched);  // of one call in their order
     for (const auto& [when, e] : launched) {
       streams_[recorded.lane[e]].launched_ns.push_back(when);
       streams_[recorded.lane[e]].events.push_back(e);
@@ -156,9 +156,8 @@ class Finder {
     const std::int64_t end = recorded_.end_ns(call);
     if (recorded_.end_ns(work) > end + kClockSlackNs) return;
     const std::vector<std::uint32_t>& operators = operators_[recorded_.lane[call]];
-    const auto next = std::lower_bound(
-        operators.begin(), operators.end(), end,
-        [&](std::uint32_t e, std::int64_t t) { return recorded_.start_ns[e] < t; });
+    const auto next = std::ranges::lower_bound(
+        operators, end, {}, [&](std::uint32_t e) { return recorded_.start_ns[e]; });
     if (next != operators.end()) edges_.push_back({work, *next, call});
   }
 
