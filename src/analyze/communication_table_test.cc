@@ -4,6 +4,7 @@
 
 #include "analyze/hand_made_trace.h"
 #include "document/value.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
 #include "trace/recorded_run.h"

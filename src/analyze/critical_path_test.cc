@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyze/hand_made_trace.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

@@ -6,6 +6,7 @@
 #include "analyze/steps.h"
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
 

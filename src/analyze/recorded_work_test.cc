@@ -5,6 +5,7 @@
 #include "analyze/operator_table.h"
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

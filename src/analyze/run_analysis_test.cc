@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "analyze/hand_made_trace.h"
+#include "trace/from_bytes.h"
 #include "trace/published_traces.h"
 
 namespace orrery {

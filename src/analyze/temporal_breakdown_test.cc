@@ -4,6 +4,7 @@
 
 #include "analyze/hand_made_trace.h"
 #include "analyze/steps.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

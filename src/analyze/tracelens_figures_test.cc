@@ -9,6 +9,7 @@
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto trace = orrery::read_chakra_bytes(bytes, "fuzz");
+  const auto trace = orrery::read_chakra(*orrery::ByteStream::of(bytes, "fuzz"));
   if (!trace) return 0;
   const orrery::ChakraRun run = {{0, "fuzz.0.et", *trace}, {1, "fuzz.1.et", *trace}};
   const auto graph =

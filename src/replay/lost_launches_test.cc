@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "replay/replay.h"
+#include "trace/from_bytes.h"
 #include "trace/kept_events.h"
 #include "trace/kineto/kineto.h"
 

@@ -278,6 +278,7 @@ Result<void> ByteStream::allow(std::uint64_t held) const {
   return check_input_memory(held, taken(), state_->name + ": byte " + std::to_string(taken()));
 }
 
+const std::string& ByteStream::name() const { return state_->name; }
 bool ByteStream::truncated() const { return state_->cut; }
 bool ByteStream::compressed() const { return state_->gzip; }
 std::uint64_t ByteStream::taken() const { return state_->taken - state_->left; }

@@ -48,6 +48,7 @@ class ByteStream {
   // Whether this many bytes of memory may be held of what was read so far (input_memory.h).
   [[nodiscard]] Result<void> allow(std::uint64_t held) const;
 
+  [[nodiscard]] const std::string& name() const;  // for errors: "standard input" for "-"
   [[nodiscard]] bool truncated() const;           // the gzip stream ended too early
   [[nodiscard]] bool compressed() const;          // it is gzip
   [[nodiscard]] std::uint64_t taken() const;      // bytes of the file consumed so far

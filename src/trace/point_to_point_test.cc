@@ -8,6 +8,7 @@
 
 #include "trace/clock_alignment.h"
 #include "trace/collective_instances.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "trace/from_bytes.h"
 #include "trace/published_traces.h"
 
 namespace orrery {

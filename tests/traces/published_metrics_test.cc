@@ -15,6 +15,7 @@
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/collective_instances.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/operation_timeline/operation_timeline.h"
 #include "trace/published_traces.h"

@@ -6,6 +6,7 @@
 
 #include "analyze/run_analysis.h"
 #include "report/traces/trace_reports.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto_text.h"
 #include "trace/published_traces.h"
 

@@ -7,6 +7,7 @@
 
 #include "trace/chakra/chakra_file.h"
 #include "trace/chakra/process_groups.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
 

@@ -20,17 +20,14 @@ constexpr std::string_view kCut = "is the file cut? --partial uses what is whole
 constexpr std::string_view kEmptyMetadata("\x02\x0a\x00", 3);  // an empty version
 constexpr std::string_view kEmptyNode("\x02\x08\x00", 3);      // the id 0
 
-std::string place(const std::string& name, std::uint64_t byte) {
-  return name + ": byte " + std::to_string(byte);
-}
-
 // Takes records from a stream, knowing where each began.
 class Records {
  public:
-  Records(ByteStream stream, std::string name)
-      : stream_(std::move(stream)), name_(std::move(name)) {}
+  explicit Records(ByteStream stream) : stream_(std::move(stream)) {}
 
-  [[nodiscard]] std::string where() const { return place(name_, record_); }
+  [[nodiscard]] std::string where() const {
+    return stream_.name() + ": byte " + std::to_string(record_);
+  }
   // How many records the file holds, judged from the first `records` of them and its size.
   [[nodiscard]] std::size_t expected(std::size_t records) const {
     const std::uint64_t mean = offset_ / records;
@@ -121,7 +118,6 @@ class Records {
   }
 
   ByteStream stream_;
-  std::string name_;
   std::string buffer_;
   std::size_t at_ = 0;        // of the next byte in buffer_
   std::size_t size_ = 0;      // bytes in buffer_ that were read
@@ -289,8 +285,11 @@ void append_records(const ChakraTrace& trace, std::string& out, const After& aft
   }
 }
 
-Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete incomplete) {
-  Records records(std::move(stream), name);
+}  // namespace
+
+Result<ChakraTrace> read_chakra(ByteStream stream, Incomplete incomplete) {
+  const std::string name = stream.name();
+  Records records(std::move(stream));
   ORRERY_TRY(const std::string_view first, records.next());
   if (first.empty()) return bad_input("is empty", name, "a Chakra trace begins with its version");
   ChakraTrace out;
@@ -332,17 +331,9 @@ Result<ChakraTrace> read(ByteStream stream, const std::string& name, Incomplete 
   return out;
 }
 
-}  // namespace
-
 Result<ChakraTrace> read_chakra(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  return read(std::move(stream), file == "-" ? "standard input" : file, incomplete);
-}
-
-Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name,
-                                      Incomplete incomplete) {
-  ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
-  return read(std::move(stream), name, incomplete);
+  return read_chakra(std::move(stream), incomplete);
 }
 
 std::string chakra_bytes(const ChakraTrace& trace) {

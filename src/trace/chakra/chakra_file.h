@@ -24,9 +24,7 @@ namespace orrery {
 // can be used; then dependencies of theirs may be absent.
 Result<ChakraTrace> read_chakra(const std::string& file,
                                 Incomplete incomplete = Incomplete::refuse);
-// The same of bytes in memory; `name` stands in errors.
-Result<ChakraTrace> read_chakra_bytes(std::string_view bytes, const std::string& name,
-                                      Incomplete incomplete = Incomplete::refuse);
+Result<ChakraTrace> read_chakra(ByteStream stream, Incomplete incomplete = Incomplete::refuse);
 
 // The bytes of a file. Bytes that are not valid UTF-8 are written as '?', because other readers
 // would refuse the whole file.

@@ -7,6 +7,7 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
+#include "trace/from_bytes.h"
 #include "trace/gzip.h"
 #include "trace/published_traces.h"
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

@@ -529,10 +529,9 @@ Result<GraphFile> parse_graph_file(std::string_view text, const std::string& nam
 }
 
 Result<GraphFile> read_graph_file(const std::string& file) {
-  const std::string name = file == "-" ? "standard input" : file;
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(const std::string text, stream.rest());
-  return parse_graph_file(text, name);
+  return parse_graph_file(text, stream.name());
 }
 
 }  // namespace orrery

@@ -54,8 +54,8 @@ std::size_t last_whole_event(std::string_view text) {
 
 class FileReader {
  public:
-  FileReader(ByteStream stream, const std::string& name, const KinetoOptions& options)
-      : text_(std::move(stream), name, options.incomplete), options_(options), traces_(1) {}
+  FileReader(ByteStream stream, const KinetoOptions& options)
+      : text_(std::move(stream), options.incomplete), options_(options), traces_(1) {}
 
   Result<std::vector<RecordedTrace>> read() {
     using Kind = KinetoText::Kind;
@@ -73,15 +73,15 @@ class FileReader {
       ORRERY_RETURN_IF_ERROR(at(window().place(), header_value(piece.key, piece.text)));
     }
     if (!events_) {
-      return bad_input("no traceEvents: not a trace of the PyTorch profiler", window().name(),
-                       other_format_);
+      return bad_input("no traceEvents: not a trace of the PyTorch profiler",
+                       window().stream().name(), other_format_);
     }
     for (RecordedTrace& trace : traces_) {
-      trace.file = window().name();
+      trace.file = window().stream().name();
       trace.truncated = text_.truncated();
       trace.base_ns = traces_.front().base_ns;
     }
-    ORRERY_RETURN_IF_ERROR(at(window().name(), events_->finish()));
+    ORRERY_RETURN_IF_ERROR(at(window().stream().name(), events_->finish()));
     return std::move(traces_);
   }
 
@@ -123,7 +123,7 @@ class FileReader {
         return {};
       }
       if (options_.interrupted != nullptr && options_.interrupted->load()) {
-        return fail(ErrorCode::io, "interrupted", window().name());
+        return fail(ErrorCode::io, "interrupted", window().stream().name());
       }
       if (options_.progress) {
         options_.progress(window().stream().taken(), window().stream().file_size());
@@ -182,36 +182,17 @@ class FileReader {
   std::string other_format_;           // what the file seems to be instead
 };
 
-Result<RecordedTrace> only_one(std::vector<RecordedTrace> ranks) {
-  if (ranks.size() == 1) return std::move(ranks.front());
-  return unsupported("holds " + std::to_string(ranks.size()) + " ranks", ranks.front().file,
-                     "a file of one rank is needed here");
-}
-
 }  // namespace
+
+Result<std::vector<RecordedTrace>> read_kineto_ranks(ByteStream stream,
+                                                     const KinetoOptions& options) {
+  return FileReader(std::move(stream), options).read();
+}
 
 Result<std::vector<RecordedTrace>> read_kineto_ranks(const std::string& file,
                                                      const KinetoOptions& options) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  return FileReader(std::move(stream), file == "-" ? "standard input" : file, options).read();
-}
-
-Result<std::vector<RecordedTrace>> read_kineto_ranks_bytes(std::string_view bytes,
-                                                           const std::string& name,
-                                                           const KinetoOptions& options) {
-  ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
-  return FileReader(std::move(stream), name, options).read();
-}
-
-Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options) {
-  ORRERY_TRY(std::vector<RecordedTrace> ranks, read_kineto_ranks(file, options));
-  return only_one(std::move(ranks));
-}
-
-Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
-                                        const KinetoOptions& options) {
-  ORRERY_TRY(std::vector<RecordedTrace> ranks, read_kineto_ranks_bytes(bytes, name, options));
-  return only_one(std::move(ranks));
+  return read_kineto_ranks(std::move(stream), options);
 }
 
 }  // namespace orrery

@@ -35,7 +35,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "outcome/result.h"
@@ -62,13 +61,7 @@ struct KinetoOptions {
 // `file` is a path, or "-" for standard input. Several ranks may share a file (rank_process.h).
 Result<std::vector<RecordedTrace>> read_kineto_ranks(const std::string& file,
                                                      const KinetoOptions& options = {});
-// The same from bytes in memory; errors call them `name`.
-Result<std::vector<RecordedTrace>> read_kineto_ranks_bytes(std::string_view bytes,
-                                                           const std::string& name,
-                                                           const KinetoOptions& options = {});
-// For a file of one rank; a file of several ranks is refused.
-Result<RecordedTrace> read_kineto(const std::string& file, const KinetoOptions& options = {});
-Result<RecordedTrace> read_kineto_bytes(std::string_view bytes, const std::string& name,
-                                        const KinetoOptions& options = {});
+Result<std::vector<RecordedTrace>> read_kineto_ranks(ByteStream stream,
+                                                     const KinetoOptions& options = {});
 
 }  // namespace orrery

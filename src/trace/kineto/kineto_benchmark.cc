@@ -9,6 +9,7 @@
 #include <string>
 
 #include "trace/byte_stream.h"
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

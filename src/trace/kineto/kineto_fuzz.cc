@@ -47,10 +47,10 @@ void check(const std::vector<orrery::RecordedTrace>& ranks) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto whole = orrery::read_kineto_ranks_bytes(bytes, "fuzz");
+  const auto whole = orrery::read_kineto_ranks(*orrery::ByteStream::of(bytes, "fuzz"));
   orrery::KinetoOptions partial;
   partial.incomplete = orrery::Incomplete::use_what_is_whole;
-  const auto part = orrery::read_kineto_ranks_bytes(bytes, "fuzz", partial);
+  const auto part = orrery::read_kineto_ranks(*orrery::ByteStream::of(bytes, "fuzz"), partial);
   if (part) check(*part);
   if (!whole) {
     ORRERY_INVARIANT(!whole.error().message.empty());
@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t r = 0; r < whole->size(); ++r) {
     ORRERY_INVARIANT((*part)[r].size() == (*whole)[r].size() && !(*part)[r].truncated);
   }
-  const auto shorter = orrery::read_kineto_ranks_bytes(bytes.substr(0, size / 2), "fuzz", partial);
+  const auto shorter = orrery::read_kineto_ranks(
+      *orrery::ByteStream::of(bytes.substr(0, size / 2), "fuzz"), partial);
   ORRERY_INVARIANT(!shorter || entries(*shorter) <= entries(*whole));
   return 0;
 }

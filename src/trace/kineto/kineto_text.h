@@ -29,8 +29,8 @@ class KinetoText {
   };
 
   // With Incomplete::use_what_is_whole, a text that is cut among its events ends at the cut.
-  KinetoText(ByteStream stream, std::string name, Incomplete incomplete)
-      : window_(std::move(stream), std::move(name)), incomplete_(incomplete) {}
+  KinetoText(ByteStream stream, Incomplete incomplete)
+      : window_(std::move(stream)), incomplete_(incomplete) {}
 
   // Errors, each with its byte: what is no JSON or no such trace, or ends in the middle.
   Result<Piece> next();

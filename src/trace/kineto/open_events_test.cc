@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 
 namespace orrery {

@@ -21,8 +21,8 @@ std::size_t end_of_json_text(std::string_view text, std::size_t from) {
 
 }  // namespace
 
-TextWindow::TextWindow(ByteStream stream, std::string name)
-    : stream_(std::move(stream)), name_(std::move(name)), buffer_(block_ + kPadding + 1) {
+TextWindow::TextWindow(ByteStream stream)
+    : stream_(std::move(stream)), buffer_(block_ + kPadding + 1) {
   offset_ -= 1;  // the byte before the text
 }
 
@@ -72,7 +72,7 @@ Result<std::string_view> TextWindow::value() {
 }
 
 std::string TextWindow::place(std::size_t inside) const {
-  return name_ + ": byte " + std::to_string(offset() + inside);
+  return stream_.name() + ": byte " + std::to_string(offset() + inside);
 }
 
 std::size_t end_of_json_value(std::string_view text, std::size_t from) {

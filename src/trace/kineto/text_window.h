@@ -24,7 +24,7 @@ class TextWindow {
   static constexpr std::size_t kBlock = std::size_t{1} << 20U;
   static constexpr std::size_t kPadding = 64;
 
-  TextWindow(ByteStream stream, std::string name);
+  explicit TextWindow(ByteStream stream);
 
   // Reads at least one more byte after the window; false at the end of the text.
   Result<bool> more();
@@ -43,11 +43,9 @@ class TextWindow {
   // "file: byte 17", for the byte `inside` the window.
   [[nodiscard]] std::string place(std::size_t inside = 0) const;
   [[nodiscard]] const ByteStream& stream() const { return stream_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   ByteStream stream_;
-  std::string name_;
   std::size_t block_ = kBlock / 16;  // bytes to read next; grows up to kBlock
   std::vector<char> buffer_;
   std::size_t begin_ = 1;     // in the buffer

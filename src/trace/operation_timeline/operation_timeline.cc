@@ -270,7 +270,7 @@ Result<OperationTimeline> parse_operation_timeline(const std::string& json, cons
 Result<OperationTimeline> read_operation_timeline(const std::string& file, Incomplete incomplete) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(const std::string json, stream.rest(incomplete));
-  return parse_operation_timeline(json, file == "-" ? "standard input" : file, incomplete);
+  return parse_operation_timeline(json, stream.name(), incomplete);
 }
 
 }  // namespace orrery

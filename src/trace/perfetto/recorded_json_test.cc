@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/perfetto/rewritten_recording.h"
 #include "trace/published_traces.h"

@@ -331,7 +331,7 @@ class Rewriting {
 
   Result<KinetoText> text_of(const SourceRanks& source) {
     ORRERY_TRY(ByteStream stream, options_.open(source.file()));
-    return KinetoText(std::move(stream), source.file(), options_.incomplete);
+    return KinetoText(std::move(stream), options_.incomplete);
   }
 
   // Until the next one is asked for.

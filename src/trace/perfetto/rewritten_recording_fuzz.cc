@@ -26,7 +26,7 @@ std::string rewritten(const std::map<std::string, std::string>& texts, Incomplet
   reading.kineto.incomplete = incomplete;
   std::vector<orrery::RecordedTrace> traces;
   for (const auto& [file, text] : texts) {
-    auto ranks = orrery::read_kineto_ranks_bytes(text, file, reading.kineto);
+    auto ranks = orrery::read_kineto_ranks(*orrery::ByteStream::of(text, file), reading.kineto);
     if (!ranks) return "";
     for (orrery::RecordedTrace& trace : *ranks) traces.push_back(std::move(trace));
   }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 
+#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/kineto/rank_process.h"
 #include "trace/perfetto/recorded_json.h"

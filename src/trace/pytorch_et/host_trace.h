@@ -85,8 +85,7 @@ struct HostTrace {
 // nodes with one id, an absent parent, a cycle of parents, values that are not a list, more than 2
 // GiB.
 Result<HostTrace> read_host_trace(const std::string& file);
-// The same from bytes in memory; errors call them `name`.
-Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::string& name);
+Result<HostTrace> read_host_trace(ByteStream stream);
 
 // Bytes of the tensors among the values, counting those inside lists of tensors too.
 std::int64_t tensor_bytes(const HostValues& values);

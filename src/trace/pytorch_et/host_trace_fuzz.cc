@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto trace = orrery::read_host_trace_bytes(bytes, "fuzz");
+  const auto trace = orrery::read_host_trace(*orrery::ByteStream::of(bytes, "fuzz"));
   if (!trace) {
     ORRERY_INVARIANT(!trace.error().message.empty());
     return 0;

@@ -17,13 +17,6 @@ namespace json = simdjson::ondemand;
 constexpr std::array<std::string_view, 6> kSchemas = {"1.0.1", "1.0.2", "1.0.3",
                                                       "1.0.4", "1.1.0", "1.1.1"};
 
-Result<std::shared_ptr<const std::string>> all_bytes(ByteStream stream) {
-  ORRERY_TRY(std::string bytes, stream.rest());
-  auto out = std::make_shared<std::string>(std::move(bytes));
-  out->reserve(out->size() + simdjson::SIMDJSON_PADDING);
-  return out;
-}
-
 // Thrown nowhere: simdjson's errors are values; the first one ends the reading.
 class HostTraceReader {
  public:
@@ -319,17 +312,17 @@ class HostTraceReader {
 
 }  // namespace
 
-Result<HostTrace> read_host_trace(const std::string& file) {
-  const std::string name = file == "-" ? "standard input" : file;
-  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
-  ORRERY_TRY(auto bytes, all_bytes(std::move(stream)));
+Result<HostTrace> read_host_trace(ByteStream stream) {
+  const std::string name = stream.name();
+  ORRERY_TRY(std::string text, stream.rest());
+  auto bytes = std::make_shared<std::string>(std::move(text));
+  bytes->reserve(bytes->size() + simdjson::SIMDJSON_PADDING);
   return HostTraceReader(std::move(bytes), name).read();
 }
 
-Result<HostTrace> read_host_trace_bytes(std::string_view bytes, const std::string& name) {
-  ORRERY_TRY(ByteStream stream, ByteStream::of(bytes, name));
-  ORRERY_TRY(auto whole, all_bytes(std::move(stream)));
-  return HostTraceReader(std::move(whole), name).read();
+Result<HostTrace> read_host_trace(const std::string& file) {
+  ORRERY_TRY(ByteStream stream, ByteStream::open(file));
+  return read_host_trace(std::move(stream));
 }
 
 }  // namespace orrery

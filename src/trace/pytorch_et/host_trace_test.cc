@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "trace/byte_stream.h"
+#include "trace/from_bytes.h"
 #include "trace/gzip.h"
 #include "trace/published_traces.h"
 

@@ -200,7 +200,7 @@ class WorkloadParser {
 Result<TextWorkload> read_workload(const std::string& file) {
   ORRERY_TRY(ByteStream stream, ByteStream::open(file));
   ORRERY_TRY(const std::string text, stream.rest());
-  return WorkloadParser(text, file == "-" ? "standard input" : file, stream.taken()).parse();
+  return WorkloadParser(text, stream.name(), stream.taken()).parse();
 }
 
 Result<TextWorkload> parse_workload(std::string_view text, const std::string& name) {
