@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
 
@@ -15,12 +17,6 @@ constexpr std::int64_t kUsualCopyNs = 10'000;
 constexpr std::int64_t kWellBeforeNs = 10'000;
 // Longer pauses have a cause that is not the device's own.
 constexpr std::int64_t kLongestDispatchNs = 20'000;
-
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::int64_t mean(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0}) /

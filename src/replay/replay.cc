@@ -22,9 +22,7 @@ Seconds displacement(const std::vector<Start>& starts, const RunStep& step, std:
     apart.push_back(std::abs((start->replayed_ns - from) - (start->recorded_ns - step.start_ns)));
   }
   if (apart.empty()) return {};
-  const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
-  std::nth_element(apart.begin(), middle, apart.end());
-  return seconds_of_ns(*middle);
+  return seconds_of_ns(median(apart));
 }
 
 }  // namespace
@@ -53,8 +51,7 @@ Replay replay(std::span<const RecordedTrace> traces, const RunGraph& graph,
   std::vector<std::vector<Start>> starts(traces.size());
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
-    const std::int64_t clock =
-        work.trace < graph.device_clock_ns.size() ? graph.device_clock_ns[work.trace] : 0;
+    const std::int64_t clock = graph.device_clock(work.trace);
     starts[work.trace].push_back(
         {trace.start_ns[work.event] + clock, replayed.start_ns[work.first]});
     if (trace.kind[work.event] != EventKind::kernel) continue;

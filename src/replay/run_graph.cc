@@ -35,6 +35,14 @@ constexpr NodeKind node_kind(RunNodeKind kind) {
 
 }  // namespace
 
+std::vector<std::uint32_t> RunGraph::works_of_nodes() const {
+  std::vector<std::uint32_t> out(nodes.size(), kNoEvent);
+  for (std::uint32_t w = 0; w < works.size(); ++w) {
+    for (std::uint32_t n = works[w].first; n <= works[w].last; ++n) out[n] = w;
+  }
+  return out;
+}
+
 LoweredRun lowered_run(const RunGraph& run) {
   TopologicalOrder order = topological_order(
       EdgeLists(run.nodes.size(), [&](const auto& add) { for_each_dependency(run, add); }));

@@ -100,6 +100,12 @@ struct RunGraph {
   // (replay/device_work.h); empty: nothing.
   std::vector<std::int64_t> device_clock_ns;
 
+  [[nodiscard]] std::int64_t device_clock(std::uint32_t trace) const {
+    return trace < device_clock_ns.size() ? device_clock_ns[trace] : 0;
+  }
+  // Of every node the work that it is part of, or kNoEvent.
+  [[nodiscard]] std::vector<std::uint32_t> works_of_nodes() const;
+
   std::uint32_t add(const RunNode& node) {
     nodes.push_back(node);
     const auto index = static_cast<std::uint32_t>(nodes.size() - 1);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "trace/recorded_time.h"
+
 namespace orrery {
 namespace {
 
@@ -44,12 +46,6 @@ std::vector<KernelMessage> messages(const CollectiveInstance& instance) {
     add({partner.trace, partner.event}, partner.sends);
   }
   return found;
-}
-
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // Bounds that nine messages of ten keep.

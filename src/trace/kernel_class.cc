@@ -46,15 +46,9 @@ constexpr std::array kKernelWords = {
     Word{"triton_red", KernelClass::reduction}, Word{"triton_per", KernelClass::reduction},
 };
 
-bool contains(std::string_view text, std::string_view word) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::search(text.begin(), text.end(), word.begin(), word.end(),
-                     [&](char a, char b) { return lower(a) == b; }) != text.end();
-}
-
 KernelClass first_word(std::string_view text, std::span<const Word> words) {
   for (const Word& word : words) {
-    if (contains(text, word.text)) return word.meaning;
+    if (contains_ignoring_case(text, word.text)) return word.meaning;
   }
   return KernelClass::other;
 }
@@ -67,7 +61,7 @@ KernelClass kernel_class(std::string_view kernel, std::string_view op, std::stri
     const std::string_view bare = op.substr(std::string_view("aten::").size());
     if (std::ranges::find(kProducts, bare) != kProducts.end()) return KernelClass::matrix_product;
   }
-  if (contains(outer, "optimizer.step")) return KernelClass::optimizer;
+  if (contains_ignoring_case(outer, "optimizer.step")) return KernelClass::optimizer;
   const KernelClass by_operator = first_word(op, kOperatorWords);
   if (by_operator != KernelClass::other) return by_operator;
   return first_word(kernel, kKernelWords);

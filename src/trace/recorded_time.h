@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "timeline/intervals.h"
 #include "trace/recorded_trace.h"
@@ -18,6 +20,13 @@ inline Interval span_of(const RecordedTrace& trace) {
   Interval span = {trace.start_ns.front(), trace.start_ns.front()};
   for (std::size_t e = 0; e < trace.size(); ++e) span.end = std::max(span.end, trace.end_ns(e));
   return span;
+}
+
+// Of an even number the upper one in the middle; leaves them in another order.
+inline std::int64_t median(std::vector<std::int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace orrery

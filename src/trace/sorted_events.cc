@@ -5,16 +5,6 @@
 #include <tuple>
 
 namespace orrery {
-namespace {
-
-template <class T>
-void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
-  std::vector<T> sorted(column.size());
-  for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
-  column = std::move(sorted);
-}
-
-}  // namespace
 
 void sort_events(RecordedTrace& trace) {
   const auto before = [&](std::size_t a, std::size_t b) {
@@ -28,16 +18,11 @@ void sort_events(RecordedTrace& trace) {
   std::vector<std::uint32_t> order(trace.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, before);
-  permute(trace.start_ns, order);
-  permute(trace.duration_ns, order);
-  permute(trace.correlation, order);
-  permute(trace.external_id, order);
-  permute(trace.name, order);
-  permute(trace.lane, order);
-  permute(trace.details, order);
-  permute(trace.communication, order);
-  permute(trace.place, order);
-  permute(trace.kind, order);
+  trace.each_column([&](auto& column) {
+    auto sorted = column;
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+    column = std::move(sorted);
+  });
   if (trace.forward_to_backward.empty()) return;
 
   std::vector<std::uint32_t> position(order.size());

@@ -78,11 +78,7 @@ Result<void> apply_remove(EditedRun& run, AppliedEdit& edit, EditContext&) {
 Result<void> apply_fuse(EditedRun& run, AppliedEdit& edit, EditContext&) {
   const double factor = edit.edit.factor.value_or(1);
   std::vector<bool> is_selected(run.graph().nodes.size(), false);
-  std::vector<std::uint32_t> work_of(run.graph().nodes.size(), kNoEvent);
-  for (std::uint32_t w = 0; w < run.graph().works.size(); ++w) {
-    const RunWork& work = run.graph().works[w];
-    for (std::uint32_t n = work.first; n <= work.last; ++n) work_of[n] = w;
-  }
+  const std::vector<std::uint32_t> work_of = run.graph().works_of_nodes();
   const std::vector<std::uint32_t> selected = run.selected(edit.edit.where);
   if (selected.empty()) return changed_something(edit);
   for (const std::uint32_t w : selected) {

@@ -77,14 +77,18 @@ class PipelineRebuild {
         parts_(passes.parts),
         pipeline_(pipeline),
         events_(pipeline),
-        transfer_ns_(transfer_ns) {
-    sort_nodes();
+        transfer_ns_(transfer_ns),
+        nodes_(nodes_by_part(old_, passes)),
+        local_(old_.nodes.size()) {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      for (std::uint32_t i = 0; i < nodes_[p].size(); ++i) local_[nodes_[p][i]] = i;
+    }
   }
 
   [[nodiscard]] std::size_t new_nodes() const {
     std::size_t sum = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      sum += nodes_of(p).size() *
+      sum += nodes_[p].size() *
              (parts_.is_between(p) ? devices() : copies_of(parts_.microbatch_of(p)));
     }
     return sum;
@@ -122,31 +126,21 @@ class PipelineRebuild {
     for (std::size_t j = 0; j < microbatches(); ++j) n += recorded_of(j) == recorded ? 1U : 0U;
     return n;
   }
-  [[nodiscard]] std::span<const std::uint32_t> nodes_of(std::size_t part) const {
-    return std::span(sorted_).subspan(begins_[part], begins_[part + 1] - begins_[part]);
-  }
 
-  // Nodes by part, within it by lane and order.
-  void sort_nodes() {
-    begins_.assign(parts_.size() + 1, 0);
-    for (const std::uint32_t part : passes_.part_of) ++begins_[part + 1];
-    for (std::size_t p = 0; p < parts_.size(); ++p) begins_[p + 1] += begins_[p];
-    sorted_.resize(old_.nodes.size());
-    local_.resize(old_.nodes.size());
-    std::vector<std::uint32_t> next(begins_.begin(), begins_.end() - 1);
-    std::vector<bool> placed(old_.nodes.size(), false);
-    const auto place = [&](std::uint32_t n) {
-      const std::uint32_t part = passes_.part_of[n];
-      placed[n] = true;
-      local_[n] = next[part] - begins_[part];
-      sorted_[next[part]++] = n;
-    };
-    for (const RunLane& lane : old_.lanes) {
-      for (const std::uint32_t n : lane.nodes) place(n);
-    }
-    for (std::uint32_t n = 0; n < old_.nodes.size(); ++n) {
-      if (!placed[n]) place(n);
-    }
+  // Within a part by lane and order.
+  static EdgeLists nodes_by_part(const RunGraph& graph, const TrainingPasses& passes) {
+    return {passes.parts.size(), [&](const auto& add) {
+              std::vector<bool> placed(graph.nodes.size(), false);
+              for (const RunLane& lane : graph.lanes) {
+                for (const std::uint32_t n : lane.nodes) {
+                  add(passes.part_of[n], n);
+                  placed[n] = true;
+                }
+              }
+              for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) {
+                if (!placed[n]) add(passes.part_of[n], n);
+              }
+            }};
   }
 
   [[nodiscard]] std::size_t virtual_stage_of(std::size_t depth) const {
@@ -227,7 +221,7 @@ class PipelineRebuild {
     const std::vector<bool> reduction = reductions();
     for (Instance& instance : instances_) {
       instance.base = static_cast<std::uint32_t>(out_.nodes.size());
-      for (const std::uint32_t n : nodes_of(instance.part)) {
+      for (const std::uint32_t n : nodes_[instance.part]) {
         RunNode copy = old_.nodes[n];
         if (copy.lane != kNoLane) {
           const bool works = copy.kind == RunNodeKind::work || copy.kind == RunNodeKind::transfer;
@@ -283,7 +277,7 @@ class PipelineRebuild {
     for (const auto& sequence : on_device_) {
       for (const std::uint32_t i : sequence) {
         const Instance& instance = instances_[i];
-        for (const std::uint32_t n : nodes_of(instance.part)) {
+        for (const std::uint32_t n : nodes_[instance.part]) {
           if (old_.nodes[n].lane == kNoLane) continue;
           out_.lanes[lane_of(old_.nodes[n].lane, instance.device)].nodes.push_back(
               copy_in(instance, n));
@@ -376,7 +370,7 @@ class PipelineRebuild {
               })->first;
           std::uint32_t first = kNoPass;
           std::uint32_t last = kNoPass;
-          for (const std::uint32_t n : nodes_of(instance.part)) {
+          for (const std::uint32_t n : nodes_[instance.part]) {
             if (old_.nodes[n].lane != lane) continue;
             if (first == kNoPass) first = n;
             last = n;
@@ -392,7 +386,7 @@ class PipelineRebuild {
   [[nodiscard]] std::uint32_t work_of(const Block& block, std::uint32_t lane, bool last) const {
     std::uint32_t found = kNoPass;
     for (const std::uint32_t i : block.instances) {
-      for (const std::uint32_t n : nodes_of(instances_[i].part)) {
+      for (const std::uint32_t n : nodes_[instances_[i].part]) {
         if (old_.nodes[n].lane != lane || old_.nodes[n].kind == RunNodeKind::dispatch) continue;
         found = copy_in(instances_[i], n);
         if (!last) return found;
@@ -457,7 +451,7 @@ class PipelineRebuild {
     for (std::uint32_t i = instances_[other].order + 1; i-- > 0;) {
       const Instance& instance = instances_[on_device_[device][i]];
       std::uint32_t found = kNoPass;
-      for (const std::uint32_t n : nodes_of(instance.part)) {
+      for (const std::uint32_t n : nodes_[instance.part]) {
         const RunNode& node = old_.nodes[n];
         if (node.lane == kNoLane || node.trace != trace || old_.lanes[node.lane].device) continue;
         found = copy_in(instance, n);
@@ -488,9 +482,8 @@ class PipelineRebuild {
   PipelineEvents events_;
   std::int64_t transfer_ns_;
 
-  std::vector<std::uint32_t> begins_;  // of parts, into `sorted_`
-  std::vector<std::uint32_t> sorted_;  // nodes
-  std::vector<std::uint32_t> local_;   // of every node its place in its part
+  EdgeLists nodes_;                   // by part
+  std::vector<std::uint32_t> local_;  // of every node its place in its part
   std::vector<Instance> instances_;
   std::vector<std::vector<std::uint32_t>> instances_of_part_;
   std::vector<std::vector<std::uint32_t>> on_device_;  // instances, in order

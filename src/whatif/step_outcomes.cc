@@ -210,8 +210,7 @@ ReplayedRun recorded_times(std::span<const RecordedTrace> traces, const RunGraph
     out.end_ns[step.to] = step.end_ns - zero_ns[step.trace];
   }
   for (const RunWork& work : graph.works) {
-    const std::int64_t clock =
-        work.trace < graph.device_clock_ns.size() ? graph.device_clock_ns[work.trace] : 0;
+    const std::int64_t clock = graph.device_clock(work.trace);
     const RecordedTrace& trace = traces[work.trace];
     const std::int64_t start = trace.start_ns[work.event] + clock - zero_ns[work.trace];
     out.start_ns[work.first] = start;

@@ -206,9 +206,7 @@ class RankPasses {
       // Layers are a good part of a pass, even where there are two.
       if (!all.empty() && 4 * all.front().length() >= ops.identities.size()) found = all.front();
     } else {
-      for (const Repeat& r : repeats_of_count(ops.identities, layers_, kShortestLayer)) {
-        if (!found || r.length() > found->length()) found = r;
-      }
+      found = repeated_layers(ops);
     }
     if (!found) return std::nullopt;
     // Optimizers repeat as well.
@@ -219,32 +217,38 @@ class RankPasses {
       return std::nullopt;
     }
     layers_ = found->count;
-    Pass pass{false, run.end, {run.begin}};
+    return pass_of(run, ops, *found);
+  }
+
+  // What stands before the layers, they and what stands behind them.
+  [[nodiscard]] Pass pass_of(const Run& run, const Operators& ops, const Repeat& repeat) const {
+    Pass pass{run.backward, run.end, {run.begin}};
     for (std::size_t l = 0; l <= layers_; ++l) {
-      const std::size_t at = found->begin + l * found->period;
+      const std::size_t at = repeat.begin + l * repeat.period;
       pass.begins.push_back(at < ops.launches.size() ? ops.launches[at] : run.end);
     }
     return pass;
   }
 
-  Result<Pass> backward_pass(const Run& run, const Pass& forward) {
-    if (auto linked = linked_pass(run, forward)) return std::move(*linked);
-    const Operators ops = operators(run);
+  // The longest stretch that repeats as often as there are layers.
+  [[nodiscard]] std::optional<Repeat> repeated_layers(const Operators& ops) const {
     std::optional<Repeat> found;
     for (const Repeat& r : repeats_of_count(ops.identities, layers_, kShortestLayer)) {
       if (!found || r.length() > found->length()) found = r;
     }
+    return found;
+  }
+
+  Result<Pass> backward_pass(const Run& run, const Pass& forward) {
+    if (auto linked = linked_pass(run, forward)) return std::move(*linked);
+    const Operators ops = operators(run);
+    const std::optional<Repeat> found = repeated_layers(ops);
     if (!found) {
       return refuse(
           fmt::format("its forward passes have {} layers, a backward pass has not", layers_),
           "recordings link backward to forward operators by sequence numbers");
     }
-    Pass pass{true, run.end, {run.begin}};
-    for (std::size_t l = 0; l <= layers_; ++l) {
-      const std::size_t at = found->begin + l * found->period;
-      pass.begins.push_back(at < ops.launches.size() ? ops.launches[at] : run.end);
-    }
-    return pass;
+    return pass_of(run, ops, *found);
   }
 
   // By the sequence numbers of the operators; nothing where fewer than half of the launches are
@@ -420,10 +424,7 @@ Result<TrainingPasses> training_passes(const EditedRun& run) {
     }
   }
   // Device work follows its launch; without one, the work before it on its stream.
-  std::vector<std::uint32_t> work_of(graph.nodes.size(), kNoEvent);
-  for (std::uint32_t w = 0; w < graph.works.size(); ++w) {
-    for (std::uint32_t n = graph.works[w].first; n <= graph.works[w].last; ++n) work_of[n] = w;
-  }
+  const std::vector<std::uint32_t> work_of = graph.works_of_nodes();
   for (const RunLane& lane : graph.lanes) {
     if (!lane.device) continue;
     std::uint32_t latest = 0;

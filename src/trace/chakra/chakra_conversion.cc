@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/edge_lists.h"
 #include "trace/chakra/communication_node.h"
 #include "trace/chakra/device_order.h"
 #include "trace/chakra/host_order.h"
@@ -300,23 +301,19 @@ class Converter {
 
   // Walks every thread depth first, children by identifier.
   void chain_threads() {
-    // Those of one parent after each other: of node n from offsets[n] to offsets[n + 1].
-    const std::size_t size = tree_.nodes.size();
-    std::vector<std::uint32_t> offsets(size + 1, 0);
-    for (std::uint32_t n = 1; n < size; ++n) ++offsets[tree_.nodes[n].parent + 1];
-    for (std::size_t n = 1; n <= size; ++n) offsets[n] += offsets[n - 1];
-    std::vector<std::uint32_t> children(offsets.back());
-    std::vector<std::uint32_t> next(offsets.begin(), offsets.end() - 1);
-    for (std::uint32_t n = 1; n < size; ++n) children[next[tree_.nodes[n].parent]++] = n;
-    for (std::uint32_t i = offsets[0]; i < offsets[1]; ++i) {
+    const EdgeLists children(tree_.nodes.size(), [&](const auto& add) {
+      for (std::uint32_t n = 1; n < tree_.nodes.size(); ++n) add(tree_.nodes[n].parent, n);
+    });
+    for (const std::uint32_t thread : children[0]) {
       std::uint32_t last_operator = kNoNode;
       std::uint32_t last = kNoNode;
-      std::vector<std::uint32_t> open = {children[i]};
+      std::vector<std::uint32_t> open = {thread};
       while (!open.empty()) {
         const std::uint32_t n = open.back();
         open.pop_back();
         chain(n, last_operator, last);
-        for (std::uint32_t c = offsets[n + 1]; c > offsets[n]; --c) open.push_back(children[c - 1]);
+        const auto called = children[n];
+        open.insert(open.end(), called.rbegin(), called.rend());
       }
     }
   }

@@ -4,15 +4,15 @@
 #include <cmath>
 
 #include "document/json_word.h"
+#include "outcome/parsed_number.h"
 
 namespace orrery {
 namespace {
 
 std::optional<std::int64_t> with_exponent(std::string_view text) {
-  double microseconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), microseconds);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  const double nanoseconds = std::round(microseconds * 1000);
+  const auto microseconds = parsed_number<double>(text);
+  if (!microseconds) return std::nullopt;
+  const double nanoseconds = std::round(*microseconds * 1000);
   if (!(std::abs(nanoseconds) <= static_cast<double>(kMaxTimeNs))) return std::nullopt;
   return static_cast<std::int64_t>(nanoseconds);
 }

@@ -33,41 +33,36 @@ std::size_t count_found(const HostTraceLink& link) {
 // Events by an identifier; of two with the same, the first.
 using EventsById = std::unordered_map<std::int64_t, std::uint32_t>;
 
-HostTraceLink by_record_function(const HostTrace& host, const EventsById& events) {
+// Each node by its record function id and an offset; `fits(node, event)` says which may be one.
+template <class Fits>
+HostTraceLink by_identifier(const HostTrace& host, LinkMethod method, const EventsById& events,
+                            std::int64_t offset, const Fits& fits) {
   HostTraceLink link;
-  link.method = LinkMethod::record_function_id;
+  link.method = method;
   link.event.assign(host.nodes.size(), kNoEvent);
   for (std::size_t i = 0; i < host.nodes.size(); ++i) {
     const HostNode& node = host.nodes[i];
     if (node.record_function_id == 0 || !can_have_event(node)) continue;
-    if (const auto it = events.find(node.record_function_id); it != events.end()) {
-      link.event[i] = it->second;
-    }
+    const auto it = events.find(node.record_function_id + offset);
+    if (it != events.end() && fits(node, it->second)) link.event[i] = it->second;
   }
   return link;
+}
+
+HostTraceLink by_record_function(const HostTrace& host, const EventsById& events) {
+  return by_identifier(host, LinkMethod::record_function_id, events, 0,
+                       [](const HostNode&, std::uint32_t) { return true; });
 }
 
 HostTraceLink by_external_id(const HostTrace& host, const RecordedTrace& recorded,
                              const EventsById& events) {
   HostTraceLink best;
-  std::size_t most = 0;
   for (std::int64_t offset = 0; offset <= 3; ++offset) {
-    HostTraceLink link;
-    link.method = LinkMethod::external_id;
-    link.event.assign(host.nodes.size(), kNoEvent);
-    for (std::size_t i = 0; i < host.nodes.size(); ++i) {
-      const HostNode& node = host.nodes[i];
-      if (node.record_function_id == 0 || !can_have_event(node)) continue;
-      const auto it = events.find(node.record_function_id + offset);
-      if (it != events.end() && recorded.name_of(it->second) == node.name) {
-        link.event[i] = it->second;
-      }
-    }
-    const std::size_t found = count_found(link);
-    if (best.event.empty() || found > most) {
-      best = std::move(link);
-      most = found;
-    }
+    HostTraceLink link = by_identifier(host, LinkMethod::external_id, events, offset,
+                                       [&](const HostNode& node, std::uint32_t event) {
+                                         return recorded.name_of(event) == node.name;
+                                       });
+    if (best.event.empty() || count_found(link) > count_found(best)) best = std::move(link);
   }
   return best;
 }
