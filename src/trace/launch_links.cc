@@ -1,37 +1,25 @@
 #include "trace/launch_links.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <unordered_map>
 
 namespace orrery {
 namespace {
 
-// Operators of one thread that overlap without nesting are rare accidents of clocks; more than this
-// many at once are not looked through.
-constexpr std::ptrdiff_t kMostOverlapping = 16;
-
+// Events are sorted by start, longer first, so one stack of open operators a lane is enough.
 void link_operators(const RecordedTrace& trace, LaunchLinks& links) {
-  // Operators that have begun and not ended, on each lane, outermost first.
   std::vector<std::vector<std::uint32_t>> open(trace.lanes.size());
-  for (std::uint32_t e = 0; e < trace.size(); ++e) {
-    if (trace.lanes[trace.lane[e]].device) continue;
-    std::vector<std::uint32_t>& stack = open[trace.lane[e]];
-    while (!stack.empty() && trace.end_ns(stack.back()) <= trace.start_ns[e] &&
-           trace.start_ns[stack.back()] < trace.start_ns[e]) {
-      stack.pop_back();
+  for (std::uint32_t event = 0; event < trace.size(); ++event) {
+    if (trace.lanes[trace.lane[event]].device) continue;
+    auto& stack = open[trace.lane[event]];
+    const std::int64_t start = trace.start_ns[event];
+    while (!stack.empty() && trace.end_ns(stack.back()) <= start) stack.pop_back();
+    if (!stack.empty()) {
+      links.inner_operator[event] = stack.back();
+      links.outermost[event] = stack.front();
     }
-    // One that ends within the event overlaps it and does not enclose it.
-    const auto last = stack.rbegin() + std::min(std::ssize(stack), kMostOverlapping);
-    const auto around = std::find_if(stack.rbegin(), last, [&](std::uint32_t op) {
-      return trace.end_ns(op) >= trace.end_ns(e);
-    });
-    if (around != last) {
-      links.inner_operator[e] = *around;
-      links.outermost[e] = links.outer_operator(e);
-    }
-    if (trace.kind[e] == EventKind::cpu_operator) stack.push_back(e);
+    if (trace.kind[event] == EventKind::cpu_operator) stack.push_back(event);
   }
 }
 

@@ -19,9 +19,8 @@ void sort_events(RecordedTrace& trace) {
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, before);
   trace.each_column([&](auto& column) {
-    auto sorted = column;
-    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
-    column = std::move(sorted);
+    const auto given = column;
+    for (std::size_t i = 0; i < order.size(); ++i) column[i] = given[order[i]];
   });
   if (trace.forward_to_backward.empty()) return;
 

@@ -20,7 +20,7 @@ using ::testing::Not;
 std::string repeated(const std::string& file, int times) {
   auto stream = ByteStream::open(kTraces + file);
   EXPECT_TRUE(stream) << file;
-  KinetoText text(std::move(*stream), file, Incomplete::refuse);
+  KinetoText text(std::move(*stream), Incomplete::refuse);
   std::string members;
   std::string events;
   while (true) {

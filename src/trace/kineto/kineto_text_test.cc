@@ -8,7 +8,7 @@ namespace {
 // What a text holds, one letter a piece.
 std::string pieces(const std::string& text, Incomplete incomplete = Incomplete::refuse) {
   auto stream = ByteStream::of(text, "text");
-  KinetoText kineto(std::move(*stream), "text", incomplete);
+  KinetoText kineto(std::move(*stream), incomplete);
   std::string out;
   while (true) {
     const auto piece = kineto.next();
