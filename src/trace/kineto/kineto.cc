@@ -36,22 +36,6 @@ std::size_t last_seam(std::string_view text) {
   return 0;
 }
 
-// Where the last whole event ends, by counting brackets from the first one on; 0 if none is whole.
-std::size_t last_whole_event(std::string_view text) {
-  std::size_t end = 0;
-  std::size_t at = 0;
-  while (true) {
-    while (at < text.size() && is_json_space(text[at])) ++at;
-    if (at == text.size() || text[at] == ']') return end;
-    at = end_of_json_value(text, at);
-    if (at == std::string_view::npos) return end;
-    end = at;
-    while (at < text.size() && is_json_space(text[at])) ++at;
-    if (at == text.size() || text[at] != ',') return end;
-    ++at;
-  }
-}
-
 class FileReader {
  public:
   FileReader(ByteStream stream, const KinetoOptions& options)

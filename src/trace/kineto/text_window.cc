@@ -109,4 +109,19 @@ std::size_t end_of_json_value(std::string_view text, std::size_t from) {
   return std::string_view::npos;
 }
 
+std::size_t last_whole_event(std::string_view text) {
+  std::size_t end = 0;
+  std::size_t at = 0;
+  while (true) {
+    while (at < text.size() && is_json_space(text[at])) ++at;
+    if (at == text.size() || text[at] == ']') return end;
+    at = end_of_json_value(text, at);
+    if (at == std::string_view::npos) return end;
+    end = at;
+    while (at < text.size() && is_json_space(text[at])) ++at;
+    if (at == text.size() || text[at] != ',') return end;
+    ++at;
+  }
+}
+
 }  // namespace orrery

@@ -59,5 +59,8 @@ constexpr bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t'
 // One past the end of the JSON value that begins at `from`, found by brackets and quotes only; npos
 // if the text ends first. A bare word or number ends at a space, comma or closing bracket.
 std::size_t end_of_json_value(std::string_view text, std::size_t from);
+// Where the last whole event of a list ends, by counting brackets from the first one on; 0 if none
+// is whole.
+std::size_t last_whole_event(std::string_view text);
 
 }  // namespace orrery

@@ -232,25 +232,15 @@ class TimelineParser {
 
 // Where the last whole event of a list without an end is over; npos of anything else.
 std::size_t end_of_cut_list(std::string_view json) {
-  const auto skip_space = [&](std::size_t at) {
-    while (at < json.size() && is_json_space(json[at])) ++at;
-    return at;
-  };
-  std::size_t at = skip_space(0);
-  if (at == json.size() || json[at] != '[') return std::string::npos;
-  std::size_t whole = ++at;
-  while (true) {
-    at = skip_space(at);
-    if (at == json.size()) return whole;
-    if (json[at] != '{') return std::string::npos;  // its end, or no event: the parser says so
-    at = end_of_json_value(json, at);
-    if (at == std::string_view::npos) return whole;
-    whole = at;
-    at = skip_space(at);
-    if (at == json.size()) return whole;
-    if (json[at] != ',') return std::string::npos;
-    ++at;
-  }
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = json.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos || json[begin] != '[') return std::string_view::npos;
+  const std::size_t end = begin + 1 + last_whole_event(json.substr(begin + 1));
+  std::size_t next = json.find_first_not_of(kSpace, end);
+  if (next < json.size() && json[next] == ',') next = json.find_first_not_of(kSpace, next + 1);
+  const bool cut = next == std::string_view::npos ||
+                   (json[next] == '{' && end_of_json_value(json, next) == std::string_view::npos);
+  return cut ? end : std::string_view::npos;
 }
 
 }  // namespace
