@@ -26,7 +26,7 @@ struct FourParts {
   }
 };
 
-// A kernel.
+// A kernel, or what a thread did.
 struct WorkSpan {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

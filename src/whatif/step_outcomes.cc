@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "timeline/intervals.h"
 #include "trace/launch_links.h"
 #include "trace/recorded_time.h"
 
@@ -69,30 +68,6 @@ std::vector<std::int64_t> launch_times(std::span<const RecordedTrace> traces,
   return out;
 }
 
-// How much of the time up to a moment a set of intervals covers.
-class BusyTime {
- public:
-  explicit BusyTime(Intervals set) : set_(std::move(set)) {
-    before_.reserve(set_.size());
-    std::int64_t sum = 0;
-    for (const Interval& i : set_) {
-      before_.push_back(sum);
-      sum += i.end - i.start;
-    }
-  }
-
-  [[nodiscard]] std::int64_t until(std::int64_t ns) const {
-    const auto after = std::ranges::upper_bound(set_, ns, {}, &Interval::start);
-    if (after == set_.begin()) return 0;
-    const auto last = static_cast<std::size_t>(after - set_.begin()) - 1;
-    return before_[last] + std::min(ns, set_[last].end) - set_[last].start;
-  }
-
- private:
-  Intervals set_;
-  std::vector<std::int64_t> before_;  // of each, what those before it cover
-};
-
 StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& graph,
                        const ReplayedRun& replayed) {
   StepEnds out;
@@ -128,29 +103,26 @@ StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& gr
 
 // Of each step of the graph, how long a thread of its rank does anything.
 std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed) {
-  std::map<std::uint32_t, std::vector<Interval>> of_trace;
+  std::map<std::uint32_t, std::vector<WorkSpan>> of_trace;
   for (const RunLane& lane : graph.lanes) {
     if (lane.device) continue;
-    std::vector<Interval>& intervals = of_trace[lane.trace];
+    std::vector<WorkSpan>& spans = of_trace[lane.trace];
     for (const std::uint32_t n : lane.nodes) {
       if (replayed.end_ns[n] > replayed.start_ns[n]) {
-        intervals.push_back({replayed.start_ns[n], replayed.end_ns[n]});
+        spans.push_back({replayed.start_ns[n], replayed.end_ns[n], false});
       }
     }
   }
-  std::map<std::uint32_t, BusyTime> busy;
-  for (auto& [trace, intervals] : of_trace) {
-    std::ranges::sort(intervals, [](Interval a, Interval b) { return a.start < b.start; });
-    busy.emplace(trace, union_of(std::span<const Interval>(intervals)));
-  }
+  std::map<std::uint32_t, PartsOverTime> busy;
+  for (const auto& [trace, spans] : of_trace) busy.emplace(trace, spans);
   std::vector<std::int64_t> out;
   out.reserve(graph.steps.size());
   for (const RunStep& step : graph.steps) {
     const std::int64_t begin = step.from == kNoEvent ? 0 : replayed.end_ns[step.from];
     const auto found = busy.find(step.trace);
-    out.push_back(found == busy.end()
-                      ? 0
-                      : found->second.until(replayed.end_ns[step.to]) - found->second.until(begin));
+    const FourParts parts =
+        found == busy.end() ? FourParts() : found->second.between(begin, replayed.end_ns[step.to]);
+    out.push_back(std::llround(parts.exposed_compute.value() * 1e9));
   }
   return out;
 }
