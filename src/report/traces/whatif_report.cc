@@ -211,7 +211,7 @@ std::string stragglers_text(const Stragglers& s, const TextStyle& style) {
 
 namespace {
 
-constexpr std::size_t kColumns = 256;  // of a chart
+constexpr std::int64_t kColumns = 256;  // of a chart
 constexpr std::size_t kMostRankBands = 96;
 constexpr std::size_t kStepsOfPage = 96;
 
@@ -270,55 +270,34 @@ std::string edits_section(const WhatIf& w) {
   return out;
 }
 
-// Share of each column of time in which at least one of the intervals runs.
-std::vector<double> covered(std::vector<std::pair<std::int64_t, std::int64_t>> intervals,
-                            std::int64_t end_ns) {
-  std::vector<double> out(kColumns, 0.0);
-  std::ranges::sort(intervals);
-  const double column = std::max(1.0, static_cast<double>(end_ns) / kColumns);
-  std::int64_t done = 0;
-  for (const auto& [from, to] : intervals) {
-    auto at = static_cast<double>(std::max(from, done));
-    const auto until = static_cast<double>(std::min(to, end_ns));
-    done = std::max(done, to);
-    while (at < until) {
-      const auto c = std::min(kColumns - 1, static_cast<std::size_t>(at / column));
-      const double next = std::min(until, static_cast<double>(c + 1) * column);
-      out[c] += (next - at) / column;
-      if (next <= at) break;
-      at = next;
-    }
-  }
-  return out;
-}
-
-struct Intervals {
-  std::vector<std::pair<std::int64_t, std::int64_t>> computing;
-  std::vector<std::pair<std::int64_t, std::int64_t>> all;
-};
-
 BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
                 const ReplayedRun& times, std::int64_t end_ns, const char* chart_name) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Intervals> places;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<WorkSpan>> places;
   std::uint32_t stages = 1;
   for (const RunWork& work : graph.works) {
     const RecordedTrace& trace = traces[work.trace];
     stages = std::max(stages, work.stage + 1);
     if (trace.kind[work.event] != EventKind::kernel) continue;
-    Intervals& of_place = places[{work.trace, work.stage}];
-    const std::pair interval(times.start_ns[work.first], times.end_ns[work.last]);
-    of_place.all.push_back(interval);
-    if (!is_communication_kernel(trace.name_of(work.event))) of_place.computing.push_back(interval);
+    places[{work.trace, work.stage}].push_back(
+        {times.start_ns[work.first], times.end_ns[work.last],
+         is_communication_kernel(trace.name_of(work.event))});
   }
   BandChart chart = {.name = chart_name,
                      .css_classes = {std::string(to_text(Category::attention_projection)),
                                      std::string(to_text(Category::exposed_tp))}};
   chart.seconds = static_cast<double>(end_ns) * 1e-9;
-  for (auto& [place, intervals] : places) {
+  const auto column_begins = [&](std::int64_t c) { return end_ns * c / kColumns; };
+  for (const auto& [place, spans] : places) {
     if (chart.bands.size() == kMostRankBands) break;
-    std::vector<double> computing = covered(std::move(intervals.computing), end_ns);
-    std::vector<double> alone = covered(std::move(intervals.all), end_ns);
-    for (std::size_t c = 0; c < kColumns; ++c) alone[c] = std::max(0.0, alone[c] - computing[c]);
+    const PartsOverTime over_time(spans);
+    std::vector<double> computing;
+    std::vector<double> alone;
+    for (std::int64_t c = 0; c < kColumns; ++c) {
+      const FourParts parts = over_time.between(column_begins(c), column_begins(c + 1));
+      const Seconds column = std::max(parts.total(), Seconds(1e-9));
+      computing.push_back((parts.exposed_compute + parts.overlapped) / column);
+      alone.push_back(parts.exposed_communication / column);
+    }
     const std::int64_t rank = traces[place.first].rank;
     const std::string name = rank == kNotRecorded ? fmt::format("file {}", place.first + 1)
                                                   : fmt::format("rank {}", rank);
@@ -418,9 +397,10 @@ inline constexpr auto kResults<WhatIfStep> = table<WhatIfStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
           [](auto& r) { return if_recorded(r.rank); }),
-    optional_field(
-        "stage", "of the pipeline that an edit made of the rank; where one did",
-        [](auto& r, const WhatIf& c) { return c.staged ? std::optional(r.stage) : std::nullopt; }),
+    optional_field("stage", "of the pipeline that an edit made of the rank; where one did",
+                   [](auto& r, const WhatIf& c) {
+                     return c.staged ? std::optional(r.stage) : std::nullopt;
+                   }),
     field("step", "its name in the recording; \"recording\" where no steps are marked",
           [](auto& r) { return words(r.name); }),
     field<&WhatIfStep::before>("before_s", "as replayed without edits"),
