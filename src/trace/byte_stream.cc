@@ -222,7 +222,7 @@ Result<ByteStream> ByteStream::open(const std::string& file) {
     return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io,
                 std::string("cannot be opened: ") + std::strerror(errno), file);
   }
-  struct stat about {};
+  struct stat about{};
   const bool known = fstat(state->descriptor, &about) == 0;
   if (known && S_ISREG(about.st_mode)) state->size = static_cast<std::uint64_t>(about.st_size);
   const bool is_pipe = known && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);

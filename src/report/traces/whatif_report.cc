@@ -397,10 +397,9 @@ inline constexpr auto kResults<WhatIfStep> = table<WhatIfStep>(
     "step", "One step of a rank.",
     field("rank", "of the job, from 0; null: not recorded",
           [](auto& r) { return if_recorded(r.rank); }),
-    optional_field("stage", "of the pipeline that an edit made of the rank; where one did",
-                   [](auto& r, const WhatIf& c) {
-                     return c.staged ? std::optional(r.stage) : std::nullopt;
-                   }),
+    optional_field(
+        "stage", "of the pipeline that an edit made of the rank; where one did",
+        [](auto& r, const WhatIf& c) { return c.staged ? std::optional(r.stage) : std::nullopt; }),
     field("step", "its name in the recording; \"recording\" where no steps are marked",
           [](auto& r) { return words(r.name); }),
     field<&WhatIfStep::before>("before_s", "as replayed without edits"),
