@@ -60,7 +60,7 @@ Result<int> analyze_files(const AnalyzeOptions& options, const Common& common) {
   files.modules_only = true;  // nothing of the report is about other functions of Python
   ORRERY_TRY(const auto sources, trace_sources(files.files));
   ORRERY_RETURN_IF_ERROR(check_scopes(files, {sources}, ChakraUse::as_recording));
-  ORRERY_TRY(const auto seen, read_seen_as_recorded(files, Ranks::any, common));
+  ORRERY_TRY(const auto seen, read_seen_as_recorded(files, common));
   const RecordedRun* run = &seen.run;
   ORRERY_TRY(const auto place, place_of(*run, options.rank));
   ORRERY_TRY(const auto analyzed,

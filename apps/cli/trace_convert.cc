@@ -396,7 +396,7 @@ Result<Written> converted(const ConvertOptions& o, const Common& common) {
     if (target == Target::perfetto) {
       files.files.insert(files.files.end(), sources.hosts.begin(), sources.hosts.end());
     }
-    ORRERY_TRY(run, read_trace_files(files, Ranks::any, common));
+    ORRERY_TRY(run, read_trace_files(files, common));
   }
   const auto write = [&]() -> Result<Written> {
     if (target == Target::perfetto) return write_perfetto(o, sources, run);

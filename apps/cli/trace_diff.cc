@@ -42,7 +42,7 @@ Result<RecordedRun> recorded_run(const std::vector<std::string>& files, const Di
                                  const Common& common) {
   TraceFiles how_read = options.files;
   how_read.files = files;
-  ORRERY_TRY(SeenRun seen, read_seen_as_recorded(how_read, Ranks::any, common));
+  ORRERY_TRY(SeenRun seen, read_seen_as_recorded(how_read, common));
   return std::move(seen.run);
 }
 

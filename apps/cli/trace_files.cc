@@ -60,10 +60,9 @@ void add_trace_files(CLI::App* app, TraceFiles& files) {
                 "keep the ranks' clocks, even where a collective ends before a rank enters it");
 }
 
-Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common) {
+Result<RecordedRun> read_trace_files(const TraceFiles& files, const Common& common) {
   Progress progress(!common.quiet);
   RunOptions options;
-  options.ranks = ranks;
   options.kineto.incomplete = incomplete(files);
   if (files.modules_only) options.kineto.python_functions = PythonFunctions::modules;
   if (files.no_stacks) options.kineto.python_functions = PythonFunctions::leave_out;
@@ -78,11 +77,7 @@ Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const
   return with_events(std::move(*run));
 }
 
-ChakraGraphOptions chakra_options(const TraceFiles& files) {
-  return orrery::chakra_options(incomplete(files));
-}
-
-Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common) {
+Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, const Common& common) {
   ORRERY_TRY(const TraceSources sources, trace_sources(files.files));
   if (sources.format->chakra != nullptr || sources.format->graph != nullptr) {
     RunOptions how;
@@ -90,7 +85,7 @@ Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, cons
     if (files.recorded_clocks) how.clocks = Clocks::as_recorded;
     return seen_as_recorded(sources, how);
   }
-  ORRERY_TRY(RecordedRun run, read_trace_files(files, ranks, common));
+  ORRERY_TRY(RecordedRun run, read_trace_files(files, common));
   return SeenRun{std::move(run), {}};
 }
 

@@ -41,14 +41,11 @@ CLI::Validator not_empty();
 Incomplete incomplete(const TraceFiles& files);
 
 // Reads them, with progress on a terminal. Errors: of their readers; a run without any event.
-Result<RecordedRun> read_trace_files(const TraceFiles& files, Ranks ranks, const Common& common);
+Result<RecordedRun> read_trace_files(const TraceFiles& files, const Common& common);
 
 // The same of whatever can be seen as a recording: .et files and graphs too
 // (replay/simulated_recording.h).
-Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, Ranks ranks, const Common& common);
-
-// How an .et trace with this option is read.
-ChakraGraphOptions chakra_options(const TraceFiles& files);
+Result<SeenRun> read_seen_as_recorded(const TraceFiles& files, const Common& common);
 
 // Adds --ignore-absent and --ignore-control.
 void add_chakra_dependencies(CLI::App* app, ChakraGraphOptions& options);

@@ -60,7 +60,7 @@ Result<int> show_contents(const TraceFiles& given, const Common& common) {
     TraceFiles of_run = given;
     of_run.files = files.of_run;
     of_run.may_be_empty = true;
-    ORRERY_TRY(auto read, read_trace_files(of_run, Ranks::any, common));
+    ORRERY_TRY(auto read, read_trace_files(of_run, common));
     run = std::move(read);
   }
   if (common.json) return print(to_json(trace_info_json(run, contents)));

@@ -33,7 +33,7 @@ Result<void> write_tables(const KernelComparison& comparison, const std::string&
 
 Result<int> compare_kernels(const KernelOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
-  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto run, read_trace_files(options.files, common));
   ORRERY_TRY(const auto compared, kernel_comparison(run.ranks, catalog, options.accelerator));
   if (!options.measurements.empty()) {
     const std::string name = std::filesystem::path(run.ranks.front().file).filename().string();

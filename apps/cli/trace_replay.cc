@@ -127,7 +127,7 @@ Result<int> run_replay(const ReplayOptions& options, const Common& common) {
         "a recording keeps its own times", "--on " + options.chakra.cluster,
         "--on prices .et files and text workloads; orrery trace whatif edits recordings");
   }
-  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto run, read_trace_files(options.files, common));
   GraphFromRunOptions graph_options;
   if (options.without_stream_waits) graph_options.stream_waits = StreamWaits::dropped;
   ORRERY_TRY(const auto graph, graph_from_run(run.ranks, graph_options));

@@ -16,7 +16,7 @@ struct SpecOptions {
 
 Result<int> infer_specification(const SpecOptions& options, const Common& common) {
   ORRERY_TRY(const auto catalog, open_catalog(common));
-  ORRERY_TRY(const auto run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto run, read_trace_files(options.files, common));
   ORRERY_TRY(const auto compared, inferred_comparison(run.ranks, catalog));
   if (!options.yaml.empty() && !compared.spec.complete) {
     return unsupported("no specification can be written", options.yaml,

@@ -33,7 +33,7 @@ Result<DurationSamples> samples_of(const SpreadOptions& options, const TraceSour
     if (!samples) return fail(at(sources.files[0], samples.error()));
     return samples;
   }
-  ORRERY_TRY(const auto seen, read_seen_as_recorded(options.files, Ranks::any, common));
+  ORRERY_TRY(const auto seen, read_seen_as_recorded(options.files, common));
   if (is_simulated(seen.run.source)) {
     return bad_input("its times are simulated, and simulated times do not vary", sources.files[0],
                      "give what was recorded");

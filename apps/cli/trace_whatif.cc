@@ -120,7 +120,7 @@ Result<GraphRun> subject(const WhatIfOptions& options, const std::vector<Edit>& 
       return graph_run(std::move(graph), files[0]);
     }
   }
-  ORRERY_TRY(RecordedRun run, read_trace_files(options.files, Ranks::any, common));
+  ORRERY_TRY(RecordedRun run, read_trace_files(options.files, common));
   ORRERY_TRY(GraphFromRun graph, graph_from_run(run.ranks));
   return GraphRun{std::move(run), std::move(graph.graph), std::nullopt};
 }

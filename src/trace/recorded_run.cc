@@ -114,17 +114,6 @@ Result<RecordedRun> make_run(std::vector<RecordedTrace> traces, const RunOptions
     run.world_size = std::max(run.world_size, trace.world_size);
     if (trace.simulated) run.source = RunSource::replayed_run;
   }
-  if (options.ranks == Ranks::all && run.world_size > static_cast<std::int64_t>(run.ranks.size())) {
-    std::int64_t absent = 0;
-    while (absent < static_cast<std::int64_t>(run.ranks.size()) &&
-           run.ranks[static_cast<std::size_t>(absent)].rank == absent) {
-      ++absent;
-    }
-    return bad_input("the run has " + std::to_string(run.world_size) + " ranks and " +
-                         std::to_string(run.ranks.size()) + " are given; rank " +
-                         std::to_string(absent) + " is missing",
-                     run.ranks.front().file, "give the files of all ranks");
-  }
   run.clocks = clock_offsets(run.ranks, collective_instances(run.ranks));
   if (options.clocks == Clocks::align) {
     for (std::size_t i = 0; i < run.ranks.size(); ++i) {

@@ -2,9 +2,8 @@
 //
 // Ranks come from the files' headers; a file that does not say its rank takes it from its name
 // ("kineto_rank3.json.gz", "rank-3.pt.trace.json", "worker3.json"), and a single file without any
-// is rank 0. Refused: two files of one rank, files of different jobs (another number of ranks,
-// recordings more than 10 s apart), and with Ranks::all files that are missing of a run whose size
-// is recorded.
+// is rank 0. Refused: two files of one rank, and files of different jobs (another number of ranks,
+// recordings more than 10 s apart).
 //
 // Kineto writes the moment from which times count behind the events, so a cut file has lost it. All
 // ranks of a job count from the same one (a multiple of three months): it takes the others'.
@@ -28,11 +27,6 @@
 
 namespace orrery {
 
-enum class Ranks {
-  any,  // those that are given; the others are not known
-  all,  // as many as the run has
-};
-
 enum class Clocks {
   align,  // where they contradict each other (clock_alignment.h)
   as_recorded,
@@ -40,7 +34,6 @@ enum class Clocks {
 
 struct RunOptions {
   KinetoOptions kineto;
-  Ranks ranks = Ranks::any;
   Clocks clocks = Clocks::align;
   int threads = 1;  // files read at a time, 0: one a core; the result does not depend on it
   // Called now and then, by one thread at a time: the share that is read, and a file being read.

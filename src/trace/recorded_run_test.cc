@@ -208,16 +208,6 @@ TEST(RecordedRun, ACutFileTakesTheBaseOfTheOthers) {
   EXPECT_TRUE(run_of({}, based(0, 0, true), based(1, 0, false))->lost_bases.empty());
 }
 
-TEST(RecordedRun, RefusesMissingRanksWhereAllAreNeeded) {
-  RunOptions all;
-  all.ranks = Ranks::all;
-  EXPECT_EQ(run_of(all, trace_of(0, 4, 0, "a.json"), trace_of(2, 4, 0, "b.json")).error().text(),
-            "a.json: the run has 4 ranks and 2 are given; rank 1 is missing (give the files of all "
-            "ranks)");
-  EXPECT_TRUE(run_of(all, trace_of(0, 2, 0, "a.json"), trace_of(1, 2, 0, "b.json")).has_value());
-  EXPECT_TRUE(run_of({}, trace_of(3, 4, 0, "a.json")).has_value());
-}
-
 TEST(RecordedRun, RefusesRecordedJobsThatAreMixed) {
   const auto run = read_run({kTraces + "megatron-lm-fork/tp2/kineto_rank0.json.gz",
                              kTraces + "torchrec/sst_long_a2a_optimizer/kineto_rank1.json.gz"});
