@@ -218,8 +218,8 @@ struct RecordedTrace {
   template <class F>
   void each_column(const F& f) {
     const auto each = [&](auto&... columns) { (f(columns), ...); };
-    each(start_ns, duration_ns, correlation, external_id, name, lane, details, communication,
-         place, kind);
+    each(start_ns, duration_ns, correlation, external_id, name, lane, details, communication, place,
+         kind);
   }
   // One more event, of which nothing else is known; its index.
   std::uint32_t append(EventKind of_kind, std::string_view named, std::uint32_t on_lane,
