@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -9,39 +10,38 @@
 namespace orrery {
 namespace {
 
-enum Towards : std::size_t { kLeft, kRight };
-
 // Times run against the clock when justifying to the right: what ended last begins first.
 class Justifier {
  public:
+  enum Towards : std::size_t { left, right };
+
   explicit Justifier(const OrderProblem& problem)
       : problem_(problem),
         stages_(problem.stages()),
         microbatches_(problem.microbatches()),
         lanes_(3 * stages_),
         start_(lanes_.size() * microbatches_) {
-    for (std::size_t kind = 0; kind < 3; ++kind) {
+    using enum PassKind;
+    for (const PassKind kind : {forward, input_gradient, weight_gradient}) {
       for (std::size_t s = 0; s < stages_; ++s) {
-        const OrderedPass pass{static_cast<PassKind>(kind),
-                               static_cast<std::uint8_t>(problem.chunk[s])};
         Lane& lane = lanes_[lane_of(kind, s)];
-        lane.time = problem.time[kind][s];
-        lane.change = problem.change(s, pass.kind);
+        lane.time = problem.time[static_cast<std::size_t>(kind)][s];
+        lane.change = problem.change(s, kind);
         lane.device = problem.device[s];
-        lane.pass = pass;
+        lane.pass = {kind, static_cast<std::uint8_t>(problem.chunk[s])};
       }
     }
     const auto depends = [&](std::size_t after, std::size_t before, double hop) {
-      lanes_[after].needs[kLeft].push_back({before, lanes_[before].time, hop});
-      lanes_[before].needs[kRight].push_back({after, lanes_[after].time, hop});
+      lanes_[after].needs[left].push_back({before, lanes_[before].time, hop});
+      lanes_[before].needs[right].push_back({after, lanes_[after].time, hop});
     };
     for (std::size_t s = 0; s < stages_; ++s) {
       const bool last = s + 1 == stages_;
-      depends(lane_of(1, s), lane_of(0, s), last ? problem.turn : 0);
-      depends(lane_of(2, s), lane_of(1, s), 0);
+      depends(lane_of(input_gradient, s), lane_of(forward, s), last ? problem.turn : 0);
+      depends(lane_of(weight_gradient, s), lane_of(input_gradient, s), 0);
       if (last) break;
-      depends(lane_of(0, s + 1), lane_of(0, s), problem.hop(s));
-      depends(lane_of(1, s), lane_of(1, s + 1), problem.hop(s));
+      depends(lane_of(forward, s + 1), lane_of(forward, s), problem.hop(s));
+      depends(lane_of(input_gradient, s), lane_of(input_gradient, s + 1), problem.hop(s));
     }
   }
 
@@ -50,20 +50,19 @@ class Justifier {
     for_each_pass(
         problem_, orders,
         [&](std::size_t d, std::size_t i, OrderedPass pass, std::size_t s, std::size_t j) {
-          start_[lane_of(static_cast<std::size_t>(pass.kind), s) * microbatches_ + j] =
-              times.start[d][i];
+          start_[lane_of(pass.kind, s) * microbatches_ + j] = times.start[d][i];
         });
   }
 
   void run(Towards towards) {
     towards_ = towards;
     // Turn the clock: a pass [start, end] becomes [-end, -start].
-    if (towards == kRight) turn();
+    if (towards == right) turn();
     sort_by_start();
     lines_.resize(problem_.devices());
     for (auto& line : lines_) line.clear();
     for (const Begun& begun : sequence_) place(begun);
-    if (towards == kRight) turn();
+    if (towards == right) turn();
   }
 
   [[nodiscard]] PassOrders orders() const {
@@ -71,7 +70,7 @@ class Justifier {
     for (std::size_t d = 0; d < lines_.size(); ++d) {
       out[d].reserve(lines_[d].size());
       for (const Entry& e : lines_[d]) out[d].push_back(e.pass);
-      if (towards_ == kRight) std::ranges::reverse(out[d]);
+      if (towards_ == right) std::ranges::reverse(out[d]);
     }
     return out;
   }
@@ -99,9 +98,11 @@ class Justifier {
     OrderedPass pass;
   };
 
-  // Ascending as the dependencies of a microbatch run, but for those between kinds.
-  [[nodiscard]] std::size_t lane_of(std::size_t kind, std::size_t s) const {
-    return kind * stages_ + (kind == 0 ? s : stages_ - 1 - s);
+  // Every dependency of a microbatch leads to a higher lane: forwards by stage, then input
+  // gradients and weight gradients against the stages.
+  [[nodiscard]] std::size_t lane_of(PassKind kind, std::size_t s) const {
+    return static_cast<std::size_t>(kind) * stages_ +
+           (kind == PassKind::forward ? s : stages_ - 1 - s);
   }
   void turn() {
     for (std::size_t lane = 0, op = 0; lane < lanes_.size(); ++lane) {
@@ -111,14 +112,17 @@ class Justifier {
     }
   }
 
-  // Fills `sequence_`. Starts are spread over the whole step, so that with as many buckets as passes
-  // little is left to compare.
+  // Fills `sequence_`. Starts are spread over the whole step, so that with as many buckets as
+  // passes little is left to compare.
   void sort_by_start() {
     const std::size_t n = start_.size();
+    if (n == 0) return;
     const auto [least, most] = std::ranges::minmax(start_);
-    const double buckets = most > least ? static_cast<double>(n - 1) / (most - least) : 0;
-    const auto bucket = [buckets, first = least](double start) {
-      return static_cast<std::size_t>((start - first) * buckets);
+    // With one bucket where starts do not differ, or no number says by how much.
+    const double each = static_cast<double>(n - 1) / (most - least);
+    const bool spread = std::isfinite(each) && std::isfinite(most - least);
+    const auto bucket = [spread, each, first = least](double start) {
+      return spread ? static_cast<std::size_t>((start - first) * each) : 0;
     };
     bucket_.assign(n + 1, 0);
     for (const double start : start_) ++bucket_[bucket(start)];
@@ -137,9 +141,9 @@ class Justifier {
         return sequence_.begin() + static_cast<std::ptrdiff_t>(bucket_[i]);
       };
       std::sort(at(b), at(b + 1), [this](const Begun& x, const Begun& y) {
-        return x.start != y.start   ? x.start < y.start
-               : towards_ == kLeft ? x.op < y.op
-                                   : y.op < x.op;
+        return x.start != y.start ? x.start < y.start
+               : towards_ == left ? x.op < y.op
+                                  : y.op < x.op;
       });
     }
   }
@@ -148,9 +152,9 @@ class Justifier {
   [[nodiscard]] double ready(const Begun& begun) const {
     const Lane& lane = lanes_[begun.lane];
     const std::size_t j = begun.op - begun.lane * microbatches_;
-    double at = towards_ == kLeft ? 0 : -1e300;
-    if (towards_ == kLeft ? j > 0 : j + 1 < microbatches_) {
-      at = start_[towards_ == kLeft ? begun.op - 1 : begun.op + 1] + lane.time;
+    double at = towards_ == left ? 0 : -1e300;
+    if (towards_ == left ? j > 0 : j + 1 < microbatches_) {
+      at = start_[towards_ == left ? begun.op - 1 : begun.op + 1] + lane.time;
     }
     for (const Need& need : lane.needs[towards_]) {
       at = std::max(at, start_[need.lane * microbatches_ + j] + need.time + need.hop);
@@ -162,7 +166,7 @@ class Justifier {
   void place(const Begun& begun) {
     const Lane& lane = lanes_[begun.lane];
     std::vector<Entry>& line = lines_[lane.device];
-    const double change = towards_ == kLeft ? lane.change : -lane.change;
+    const double change = towards_ == left ? lane.change : -lane.change;
     const double at = ready(begun);
     const double limit = problem_.limit[lane.device] * (1 + 1e-12);
     std::size_t pos = line.size();
@@ -187,7 +191,7 @@ class Justifier {
 
   const OrderProblem& problem_;
   std::size_t stages_, microbatches_;
-  Towards towards_ = kLeft;
+  Towards towards_ = left;
   std::vector<Lane> lanes_;
   std::vector<double> start_;  // by lane and microbatch
   std::vector<Begun> sequence_;
@@ -209,8 +213,8 @@ PassOrders justified(const OrderProblem& problem, const PassOrders& orders, int 
   PassOrders best = orders;
   int idle = 0;
   for (int round = 0; round < rounds && idle < 2; ++round) {
-    if (round > 0) justifier.run(kRight);
-    justifier.run(kLeft);
+    if (round > 0) justifier.run(Justifier::right);
+    justifier.run(Justifier::left);
     PassOrders now = justifier.orders();
     const PassTimes& times = clock.run(now);
     if (!times.complete) break;
