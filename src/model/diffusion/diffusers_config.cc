@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "model/model_problems.h"
-#include "model/transformer/config_rules.h"
+#include "model/config_rules.h"
 #include "outcome/nearest_name.h"
 
 namespace orrery {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/transformer/config_rules.h"
+#include "model/config_rules.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "model/transformer/config_keys.h"
+#include "model/config_keys.h"
 
 #include <algorithm>
 #include <cmath>

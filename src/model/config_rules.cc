@@ -1,16 +1,14 @@
-#include "model/transformer/config_rules.h"
+#include "model/config_rules.h"
 
 #include <algorithm>
 #include <optional>
-
-#include "model/transformer/architecture.h"
 
 namespace orrery {
 
 namespace {
 
-constexpr int kDeepest = 8;                   // entries like one another
-constexpr std::int64_t kMostLayers = 10'000;  // build_model refuses more
+constexpr int kDeepest = 8;                         // entries like one another
+constexpr std::int64_t kMostListedLayers = 10'000;  // build_model refuses more
 
 // A list, or a single value as a list of one.
 std::vector<Value> alternatives(const Value& rule) {
@@ -327,7 +325,7 @@ void ConfigRules::read_layers(ConfigKeys& keys) {
   const std::int64_t window = number("", "sliding_window");
   LayerPattern pattern(static_cast<std::size_t>(count));
   for (const Value& rule : layers_.items()) {
-    if (count > kMostLayers) break;
+    if (count > kMostListedLayers) break;
     if (rule.find("each") != nullptr) {
       name_layers(keys, rule, words_, pattern);
     } else {

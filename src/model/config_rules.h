@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "catalog/catalog.h"
-#include "model/transformer/config_keys.h"
+#include "model/config_keys.h"
 
 namespace orrery {
 
