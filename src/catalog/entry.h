@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-// Errors: no such entry; those of its fields, and of check(value) where its type has that.
+// Errors: no such entry; those of its fields, and of check(value) where the header of T declares
+// that. A check in an anonymous namespace is not found here, and silently not called.
 template <Described T>
 Result<T> load_entry(const Catalog& catalog, std::string_view kind, std::string_view name) {
   ORRERY_TRY(const Document document, catalog.find(kind, name));

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<PeakRates> fields_of(const PeakRates*) {
@@ -153,10 +155,7 @@ Result<void> check(const Accelerator& a) {
 }
 
 Result<Accelerator> load_accelerator(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("accelerators", name));
-  ORRERY_TRY(Accelerator accelerator, read<Accelerator>(document));
-  ORRERY_RETURN_IF_ERROR(at(document.name, check(accelerator)));
-  return accelerator;
+  return load_entry<Accelerator>(catalog, "accelerators", name);
 }
 
 }  // namespace orrery

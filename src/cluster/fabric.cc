@@ -1,5 +1,7 @@
 #include "cluster/fabric.h"
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<Fabric> fields_of(const Fabric*) {
@@ -21,19 +23,21 @@ Fields<Fabric> fields_of(const Fabric*) {
       .required<&Fabric::provenance>("where the figures come from");
 }
 
-Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("fabrics", name));
-  ORRERY_TRY(Fabric fabric, read<Fabric>(document));
+Result<void> check(const Fabric& fabric) {
   const auto& efficiency = fabric.large_message_efficiency;
   if (efficiency && !(*efficiency > 0 && *efficiency <= 1)) {
-    return bad_input("large_message_efficiency is outside (0, 1]", document.name);
+    return bad_input("large_message_efficiency is outside (0, 1]");
   }
   const auto negative = [](const auto& quantity) { return quantity && quantity->value() < 0; };
   if (negative(fabric.small_message_latency) || negative(fabric.switch_latency) ||
       negative(fabric.bandwidth) || negative(fabric.port_rate)) {
-    return bad_input("fabric '" + fabric.name + "' has a negative figure", document.name);
+    return bad_input("fabric '" + fabric.name + "' has a negative figure");
   }
-  return fabric;
+  return {};
+}
+
+Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name) {
+  return load_entry<Fabric>(catalog, "fabrics", name);
 }
 
 }  // namespace orrery

@@ -29,7 +29,9 @@ struct Fabric {
 };
 Fields<Fabric> fields_of(const Fabric*);
 
-// From the catalog. Errors: unknown name; efficiency outside (0, 1]; negative figures.
+// Errors: efficiency outside (0, 1]; negative figures.
+Result<void> check(const Fabric& fabric);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<Fabric> load_fabric(const Catalog& catalog, std::string_view name);
 
 }  // namespace orrery

@@ -1,5 +1,7 @@
 #include "cluster/link.h"
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<Link> fields_of(const Link*) {
@@ -14,14 +16,16 @@ Fields<Link> fields_of(const Link*) {
       .required<&Link::provenance>("where the figures come from");
 }
 
-Result<Link> load_link(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("links", name));
-  ORRERY_TRY(Link link, read<Link>(document));
+Result<void> check(const Link& link) {
   const auto negative = [](const auto& quantity) { return quantity && quantity->value() < 0; };
   if (negative(link.round_trip_time) || negative(link.bandwidth)) {
-    return bad_input("link '" + link.name + "' has a negative figure", document.name);
+    return bad_input("link '" + link.name + "' has a negative figure");
   }
-  return link;
+  return {};
+}
+
+Result<Link> load_link(const Catalog& catalog, std::string_view name) {
+  return load_entry<Link>(catalog, "links", name);
 }
 
 }  // namespace orrery

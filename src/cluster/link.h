@@ -25,7 +25,9 @@ struct Link {
 };
 Fields<Link> fields_of(const Link*);
 
-// From the catalog. Errors: unknown name; negative figures.
+// Errors: negative figures.
+Result<void> check(const Link& link);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<Link> load_link(const Catalog& catalog, std::string_view name);
 
 }  // namespace orrery

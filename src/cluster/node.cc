@@ -1,5 +1,7 @@
 #include "cluster/node.h"
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<NodeScaleUp> fields_of(const NodeScaleUp*) {
@@ -67,17 +69,19 @@ Fields<Node> fields_of(const Node*) {
       .required<&Node::provenance>("where the figures come from");
 }
 
-Result<Node> load_node(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("nodes", name));
-  ORRERY_TRY(Node node, read<Node>(document));
+Result<void> check(const Node& node) {
   if (node.accelerators < 1 || node.scale_up.domain < 1) {
-    return bad_input("node '" + node.name + "' has no accelerators", document.name);
+    return bad_input("node '" + node.name + "' has no accelerators");
   }
   const auto negative = [](const std::optional<BytesPerSecond>& b) { return b && b->value() < 0; };
   if (negative(node.scale_up.bandwidth) || negative(node.scale_out.bandwidth)) {
-    return bad_input("node '" + node.name + "' has a negative bandwidth", document.name);
+    return bad_input("node '" + node.name + "' has a negative bandwidth");
   }
-  return node;
+  return {};
+}
+
+Result<Node> load_node(const Catalog& catalog, std::string_view name) {
+  return load_entry<Node>(catalog, "nodes", name);
 }
 
 }  // namespace orrery

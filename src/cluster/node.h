@@ -62,7 +62,9 @@ struct Node {
 };
 Fields<Node> fields_of(const Node*);
 
-// From the catalog. Errors: unknown name; no accelerators; negative figures.
+// Errors: no accelerators; negative figures.
+Result<void> check(const Node& node);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<Node> load_node(const Catalog& catalog, std::string_view name);
 
 }  // namespace orrery

@@ -1,5 +1,7 @@
 #include "cluster/price.h"
 
+#include "catalog/entry.h"
+
 namespace orrery {
 
 Fields<Price> fields_of(const Price*) {
@@ -14,13 +16,15 @@ Fields<Price> fields_of(const Price*) {
       .required<&Price::provenance>("where the figure comes from");
 }
 
-Result<Price> load_price(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(const Document document, catalog.find("prices", name));
-  ORRERY_TRY(Price price, read<Price>(document));
+Result<void> check(const Price& price) {
   if (!(price.price.value() > 0) || price.accelerators < 1) {
-    return bad_input("price '" + price.name + "' is not above zero", document.name);
+    return bad_input("price '" + price.name + "' is not above zero");
   }
-  return price;
+  return {};
+}
+
+Result<Price> load_price(const Catalog& catalog, std::string_view name) {
+  return load_entry<Price>(catalog, "prices", name);
 }
 
 }  // namespace orrery

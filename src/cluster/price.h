@@ -25,7 +25,9 @@ struct Price {
 };
 Fields<Price> fields_of(const Price*);
 
-// From the catalog. Errors: unknown name; a price that is not above zero.
+// Errors: a price that is not above zero; no accelerators.
+Result<void> check(const Price& price);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<Price> load_price(const Catalog& catalog, std::string_view name);
 
 }  // namespace orrery

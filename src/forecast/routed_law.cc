@@ -37,12 +37,15 @@ double RoutedLaw::dense_equivalent(double of_parameters, double of_experts) cons
   return std::max(std::pow(10, rest / (parameters + both * one)), of_parameters);
 }
 
-Result<RoutedLaw> load_routed_law(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(RoutedLaw law, load_entry<RoutedLaw>(catalog, "routed-laws", name));
+Result<void> check(const RoutedLaw& law) {
   if (!(law.experts_start >= 1 && law.experts_most > law.experts_start)) {
-    return bad_input("experts that do not saturate above their start", law.name);
+    return bad_input("the experts do not saturate above their start");
   }
-  return law;
+  return {};
+}
+
+Result<RoutedLaw> load_routed_law(const Catalog& catalog, std::string_view name) {
+  return load_entry<RoutedLaw>(catalog, "routed-laws", name);
 }
 
 }  // namespace orrery

@@ -41,7 +41,9 @@ struct RoutedLaw {
 };
 Fields<RoutedLaw> fields_of(const RoutedLaw*);
 
-// From the catalog. Errors: unknown name; experts that do not saturate above their start.
+// Errors: experts that do not saturate above their start.
+Result<void> check(const RoutedLaw& law);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<RoutedLaw> load_routed_law(const Catalog& catalog, std::string_view name);
 
 }  // namespace orrery

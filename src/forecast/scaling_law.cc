@@ -167,22 +167,26 @@ std::string ScalingLaw::extrapolated() const {
       spelled(trained_tokens.least), spelled(trained_tokens.most));
 }
 
-Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(ScalingLaw law, load_entry<ScalingLaw>(catalog, "scaling-laws", name));
+Result<void> check(const ScalingLaw& law) {
   for (const double constant : {law.parameters.coefficient, law.parameters.exponent,
                                 law.tokens.coefficient, law.tokens.exponent, law.power}) {
-    if (!(constant > 0)) return bad_input("a constant that is not above 0", law.name);
+    if (!(constant > 0)) return bad_input("a constant is not above 0");
   }
-  if (!(law.irreducible >= 0)) return bad_input("a negative loss", law.name);
-  return law;
+  if (!(law.irreducible >= 0)) return bad_input("the irreducible loss is negative");
+  return {};
+}
+
+Result<void> check(const CriticalBatch& batch) {
+  if (!(batch.tokens > 0 && batch.extra > 0)) return bad_input("a constant is not above 0");
+  return {};
+}
+
+Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name) {
+  return load_entry<ScalingLaw>(catalog, "scaling-laws", name);
 }
 
 Result<CriticalBatch> load_critical_batch(const Catalog& catalog, std::string_view name) {
-  ORRERY_TRY(CriticalBatch batch, load_entry<CriticalBatch>(catalog, "critical-batches", name));
-  if (!(batch.tokens > 0 && batch.extra > 0)) {
-    return bad_input("a constant that is not above 0", batch.name);
-  }
-  return batch;
+  return load_entry<CriticalBatch>(catalog, "critical-batches", name);
 }
 
 double counted_parameters(const Model& model, CountedParameters counts) {

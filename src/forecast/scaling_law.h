@@ -107,7 +107,10 @@ Fields<ScalingLaw> fields_of(const ScalingLaw*);
 
 inline constexpr std::string_view kUsualLaw = "chinchilla-replicated";
 
-// From the catalog. Errors: unknown name; constants that are not above 0.
+// Errors: constants that are not above 0.
+Result<void> check(const ScalingLaw& law);
+Result<void> check(const CriticalBatch& batch);
+// From the catalog. Errors: unknown name; an entry that breaks check().
 Result<ScalingLaw> load_scaling_law(const Catalog& catalog, std::string_view name);
 Result<CriticalBatch> load_critical_batch(const Catalog& catalog, std::string_view name);
 
