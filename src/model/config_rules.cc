@@ -64,9 +64,9 @@ struct LayerPattern {
   }
 };
 
-// Of the keys of a rule, the first that has a value. `whole`: one of them has to, with a word or letter
-// for each layer; else a short word of letters repeats. A number n means n - 1 local layers, then a
-// global one.
+// Of the keys of a rule, the first that has a value. `whole`: one of them has to, with a word or
+// letter for each layer; else a short word of letters repeats. A number n means n - 1 local layers,
+// then a global one.
 void name_layers(ConfigKeys& keys, const Value& rule, const Value& words, LayerPattern& pattern) {
   const std::vector<Value> all = alternatives(*rule.find("each"));
   const bool whole = text_of(rule, "whole") == "true";
@@ -315,8 +315,8 @@ void ConfigRules::read_activation(ConfigKeys& keys) {
 }
 
 // Each rule sets halves of layers, later ones after earlier ones.
-//   each: a key with a word (or letter) a layer, that `words` translates; of several the first that is
-//     there. whole: one of them is needed, and does not repeat
+//   each: a key with a word (or letter) a layer, that `words` translates; of several the first that
+//     is there. whole: one of them is needed, and does not repeat
 //   every, offset: the layers with that remainder are `is`, the others `else`
 //   at: a key with the indices of the layers that are `is`
 //   first: so many leading layers are `is`
@@ -375,8 +375,12 @@ void ConfigRules::refuse_variants(ConfigKeys& keys) const {
       }
     }
     if (right) continue;
+    std::string write = text_of(rule, "write");
+    if (write.empty()) {
+      write = expected.empty() ? "describe the model in YAML" : "write " + expected;
+    }
     keys.refuse({ErrorCode::unsupported, text_of(rule, "else") + " is not modelled",
-                 keys.place(key), expected.empty() ? "describe the model in YAML" : expected});
+                 keys.place(key), std::move(write)});
   }
 }
 

@@ -323,13 +323,16 @@ TEST(DiffusersConfig, SaysWhatIsMissingOrNotModelled) {
         "attention_head_dim": 128, "ffn_dim": 13824, "num_layers": 40, )" +
                    further + "}");
   };
-  EXPECT_THAT(wan(R"("patch_size": [1, 2, 4])"),
-              HasSubstr("a patch that is not square is not modelled"));
+  EXPECT_THAT(
+      wan(R"("patch_size": [1, 2, 4])"),
+      HasSubstr(
+          "patch_size.1: a patch that is not square is not modelled (write frames, height and "
+          "width: [1, 2, 2])"));
   EXPECT_THAT(wan(R"("image_dim": 1280)"), HasSubstr("image_dim is not modelled"));
   EXPECT_THAT(wan(R"("in_channels": 48, "out_channels": 48)"), HasSubstr("latents of 48 channels"));
   EXPECT_THAT(wan(R"("cross_attn_norm": false)"), HasSubstr("without a norm is not modelled"));
   EXPECT_THAT(wan(R"("qk_norm": "layer_norm")"),
-              HasSubstr("this qk_norm is not modelled (rms_norm_across_heads)"));
+              HasSubstr("qk_norm: another qk_norm is not modelled (write rms_norm_across_heads)"));
   EXPECT_THAT(message(R"({"_class_name": "UNet2DConditionModel", "block_out_channels": [320],
       "down_block_types": ["AttnDownBlock2D"]})"),
               HasSubstr("block AttnDownBlock2D is not modelled"));
