@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <type_traits>
 
 #include "model/model_problems.h"
 
@@ -115,8 +116,8 @@ void check_count(const Recommender& r, const char* key, const std::vector<T>& li
   out.say(fmt::format("{} has {} {} for {} tables", key, list.size(), entries, r.num_tables));
 }
 
-// One number of each table: a list, or a number for all of them. Many tables that are wrong alike are
-// said once, with the first.
+// One number of each table: a list, or a number for all of them. Many tables that are wrong alike
+// are said once, with the first.
 template <class N>
 void check_tables(const Recommender& r, const char* list_key, const std::vector<N>& list,
                   const char* key, N all, std::type_identity_t<N> least,
@@ -137,8 +138,9 @@ void check_mlp(const char* key, const std::vector<std::int64_t>& widths, ModelPr
   out.require(std::ssize(widths) <= kMostMlpLayers,
               fmt::format("{} has {} widths, more than {}", key, widths.size(), kMostMlpLayers));
   const std::string width = fmt::format("a width of {},", key);
-  (void)std::ranges::all_of(widths,
-                            [&](std::int64_t w) { return out.range(width, w, 1, kMostMlpWidth); });
+  for (const std::int64_t w : widths) {
+    if (!out.range(width, w, 1, kMostMlpWidth)) break;
+  }
 }
 
 void interaction_problems(const Recommender& r, ModelProblems& out) {
@@ -289,8 +291,9 @@ void vector_problems(const Recommender& r, ModelProblems& out) {
   if (const auto& c = r.lossy) {
     constexpr double kMostRatio = 1e6;
     if (c->ratios.empty()) out.range("lossy.ratio", c->ratio, 1.0, kMostRatio);
-    (void)std::ranges::all_of(
-        c->ratios, [&](double q) { return out.range("lossy.ratios", q, 1, kMostRatio); });
+    for (const double q : c->ratios) {
+      if (!out.range("lossy.ratios", q, 1, kMostRatio)) break;
+    }
     check_count(r, "lossy.ratios", c->ratios, "numbers", out);
     if (!(c->compress.value() > 0)) out.say("lossy.compress is not greater than 0");
     if (!(c->decompress.value() > 0)) out.say("lossy.decompress is not greater than 0");

@@ -320,20 +320,20 @@ TablePlacement place_tables(const Recommender& r, const Division& d) {
   std::vector<TablePlacement> ways = placer.placements();
   std::optional<Model> held;
   if (d.step_price && ways.size() > 1) held = *build_model(r);
-  // First those whose step has room, then those whose tables have, then the fastest.
-  const auto rank = [&](const TablePlacement& p) {
+  // Placements whose step fits come first, then those whose tables fit, then the faster.
+  const auto order_of = [&](const TablePlacement& p) {
     if (!held) return std::tuple(false, !p.fits, p.time);
     build_recommendation_blocks(*held, r, &p);
     const StepPrice step = d.step_price(*held);
     return std::tuple(!step.fits, !p.fits, step.time);
   };
   TablePlacement* best = &ways.front();
-  auto least = rank(*best);
+  auto best_order = order_of(*best);
   for (TablePlacement& p : std::span(ways).subspan(1)) {
-    const auto own = rank(p);
-    if (own >= least) continue;
+    const auto order = order_of(p);
+    if (order >= best_order) continue;
     best = &p;
-    least = own;
+    best_order = order;
   }
   best->bound = Seconds(placer.costs().bound(*best));
   return std::move(*best);
