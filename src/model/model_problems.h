@@ -34,7 +34,4 @@ struct ModelProblems {
 // Errors: there are problems.
 Result<void> without_problems(std::string_view model, const std::vector<std::string>& problems);
 
-// The name of a model that states none: that of its file, or of the folder of a config.json.
-std::string name_of_file(const std::string& path);
-
 }  // namespace orrery

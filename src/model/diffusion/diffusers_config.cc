@@ -5,8 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "model/model_problems.h"
 #include "model/config_rules.h"
+#include "model/model_name.h"
 #include "outcome/nearest_name.h"
 
 namespace orrery {
@@ -133,8 +133,8 @@ void read_autoencoder(ConfigReader& r, ImageModel& m) {
   m.autoencoder = a;
 }
 
-// Networks of convolutions, whose keys list a number for each resolution. Classes of transformers are
-// entries of the catalog.
+// Networks of convolutions, whose keys list a number for each resolution. Classes of transformers
+// are entries of the catalog.
 struct KnownClass {
   std::string_view name;
   void (*read)(ConfigReader& reader, ImageModel& model);
@@ -188,7 +188,7 @@ Result<ImageModel> read_diffusers_config(const Document& document) {
   } else {
     return unknown_class(name, document.name, catalog);
   }
-  out.name = name_of_file(document.name);
+  out.name = model_name_of_file(document.name);
   out.family = name;
   out.provenance = {.source = document.name, .verified = true, .unverified = {}, .notes = ""};
   return out;

@@ -9,6 +9,7 @@
 
 #include "model/diffusion/blocks.h"
 #include "model/diffusion/diffusers_config.h"
+#include "model/model_name.h"
 #include "model/model_problems.h"
 
 namespace orrery {
@@ -16,7 +17,7 @@ namespace {
 
 Result<Model> read_image_model(const Document& document) {
   ORRERY_TRY(ImageModel image, read<ImageModel>(document));
-  if (image.name == "unnamed") image.name = name_of_file(document.name);
+  if (image.name == "unnamed") image.name = model_name_of_file(document.name);
   return at(document.name, build_image_model(image));
 }
 

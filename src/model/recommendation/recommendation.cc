@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "model/model_name.h"
 #include "model/model_problems.h"
 #include "model/recommendation/blocks.h"
 #include "model/recommendation/table_placement.h"
@@ -13,7 +14,7 @@ namespace {
 
 Result<Model> read_recommender(const Document& document) {
   ORRERY_TRY(Recommender r, read<Recommender>(document));
-  if (r.name.empty() || r.name == "unnamed") r.name = name_of_file(document.name);
+  if (r.name.empty() || r.name == "unnamed") r.name = model_name_of_file(document.name);
   return at(document.name, build_model(r));
 }
 

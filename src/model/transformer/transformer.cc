@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/model_name.h"
 #include "model/model_problems.h"
 #include "model/transformer/adapted_block.h"
 #include "model/transformer/blocks.h"
@@ -174,7 +175,7 @@ Result<Model> read_transformer(const Document& document) {
   const Value* type = document.root.find("model_type");
   const bool only_type = type != nullptr && architecture.name == type->scalar_text();
   if (architecture.name.empty() || architecture.name == "unnamed" || only_type) {
-    architecture.name = name_of_file(document.name);
+    architecture.name = model_name_of_file(document.name);
   }
   return at(document.name, build_model(architecture));
 }
