@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cluster/accelerator_noun.h"
 #include "estimate/estimate.h"
 #include "failure.h"
 #include "forecast/run_costs.h"
@@ -82,6 +83,7 @@ py::object Session::compare(py::handle models, py::dict arguments) {
               ORRERY_TRY(const Spec spec, specified(stated[i].question));
               ORRERY_TRY(const PredictedStep step, default_step(spec, catalog_, prices_, 1));
               Estimate figures = orrery::estimate(step, *uncertainty);
+              cell.accelerator = accelerator_noun(step.cluster());
               figures.stages = {};  // of thousands of cells
               if (run) {
                 ORRERY_TRY(cell.run, healthy_run(figures, spec.scenario.cluster, *run, catalog_));

@@ -66,6 +66,9 @@ class SameAsTheCommand(unittest.TestCase):
             self.assertEqual(cell, other)
         self.assertEqual(len(found.cells), 8)
         self.assertIn("b200-sxm:16", found.to_html())
+        chips = orrery.compare("llama-3.1-8b", on="tpu-v5p:16", global_batch=64).to_html()
+        self.assertIn("tokens/s per chip", chips)
+        self.assertNotIn("GPU", chips)
 
     def test_search(self):
         expected = command("search", "llama-3.1-8b", "--on", "h100-sxm:16", "--plan", "pp=1,cp=1",

@@ -28,7 +28,7 @@ struct ComparedCell {
   std::optional<Estimate> estimate;
   std::optional<HealthyRun> run;  // if its length is given
   std::string refused;            // why
-  std::string_view accelerator = "GPU";  // what one is called (cluster/accelerator_noun.h)
+  std::string_view accelerator;   // of an estimate: "GPU" or "chip" (cluster/accelerator_noun.h)
 };
 
 struct ComparisonAxis {

@@ -17,11 +17,13 @@ ComparedCell cell_of(const std::string& plan, double seconds, Verdict verdict = 
   out.estimate = sample_estimate();
   out.estimate->step_time = Seconds(seconds);
   out.estimate->verdict = verdict;
+  out.accelerator = "GPU";
   return out;
 }
 
 ComparedCell refused(const std::string& plan, const std::string& why) {
-  return {.values = {"a model", plan}, .estimate = {}, .run = {}, .refused = why};
+  return {
+      .values = {"a model", plan}, .estimate = {}, .run = {}, .refused = why, .accelerator = {}};
 }
 
 PlanComparison three_and_two() {
