@@ -1,6 +1,5 @@
 // orrery catalog: what the catalog holds, and one entry with its source.
-#include <algorithm>
-#include <iterator>
+#include <map>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -45,10 +44,10 @@ std::string unverified(const Value& entry, const char* all, const char* between)
   return joined(fields->items() | std::views::transform(&Value::scalar_text), between);
 }
 
-// The columns of a listing.
+// A column of a listing.
 struct Shown {
-  std::string title;
-  std::string path;  // "memory.capacity"
+  const char* title;
+  std::string_view path;  // "memory.capacity"
 };
 
 // Kinds whose entries are models, and have a size.
@@ -56,44 +55,57 @@ bool is_of_models(const std::string& kind) {
   return kind == "models" || kind == "generation" || kind == "recommendation";
 }
 
-// The most telling fields of each kind: a title and, where that is not its name, the field.
-constexpr std::pair<std::string_view, std::string_view> kColumns[] = {
-    {"models",
-     "layers=num_layers, hidden, heads=num_heads, kv=num_kv_heads, experts=moe.num_experts, vocab"},
-    {"generation",
-     "height=image.height, width=image.width, frames=image.frames, steps=sampling.steps"},
-    {"accelerators",
-     "memory=memory.capacity, bandwidth=memory.bandwidth, bf16=peak.bf16, fp8=peak.fp8"},
-    {"failures",
-     "per 1,000 node-days=per_1000_node_days, accelerators a node=accelerators_per_node, of=title"},
-    {"variability",
-     "products=products.spatial, over time=products.temporal, "
-     "between nodes=communication.between_nodes, of=title"},
-    {"scaling-laws",
-     "irreducible, parameters=parameters.exponent, tokens=tokens.exponent, of=title"},
-    {"critical-batches", "of=title"},
-    {"diffusers", "like, of=title"},
-    {"hugging-face", "like, of=title"},
-    {"restarts", "of=title"},
-    {"launch", "framework=title, releases"},
-    {"software", "framework=title"},
-    {"clusters", "node, accelerators"},
-    {"nodes", "accelerator, accelerators"},
-    {"prices", "accelerator, price, provider, pricing, date"},
-};
-
+// The most telling fields of each kind.
 std::vector<Shown> columns_of(std::string_view kind) {
-  std::vector<Shown> out;
-  const auto* const known =
-      std::ranges::find(kColumns, kind, &std::pair<std::string_view, std::string_view>::first);
-  if (known == std::end(kColumns)) return out;
-  for (std::string_view rest = known->second; !rest.empty();) {
-    const std::string_view column = rest.substr(0, rest.find(", "));
-    rest.remove_prefix(std::min(column.size() + 2, rest.size()));
-    const std::size_t equals = column.find('=');
-    out.push_back({std::string(column.substr(0, equals)), std::string(column.substr(equals + 1))});
-  }
-  return out;
+  static const std::map<std::string_view, std::vector<Shown>> kColumns = {
+      {"models",
+       {{"layers", "num_layers"},
+        {"hidden", "hidden"},
+        {"heads", "num_heads"},
+        {"kv", "num_kv_heads"},
+        {"experts", "moe.num_experts"},
+        {"vocab", "vocab"}}},
+      {"generation",
+       {{"height", "image.height"},
+        {"width", "image.width"},
+        {"frames", "image.frames"},
+        {"steps", "sampling.steps"}}},
+      {"accelerators",
+       {{"memory", "memory.capacity"},
+        {"bandwidth", "memory.bandwidth"},
+        {"bf16", "peak.bf16"},
+        {"fp8", "peak.fp8"}}},
+      {"failures",
+       {{"per 1,000 node-days", "per_1000_node_days"},
+        {"accelerators a node", "accelerators_per_node"},
+        {"of", "title"}}},
+      {"variability",
+       {{"products", "products.spatial"},
+        {"over time", "products.temporal"},
+        {"between nodes", "communication.between_nodes"},
+        {"of", "title"}}},
+      {"scaling-laws",
+       {{"irreducible", "irreducible"},
+        {"parameters", "parameters.exponent"},
+        {"tokens", "tokens.exponent"},
+        {"of", "title"}}},
+      {"critical-batches", {{"of", "title"}}},
+      {"diffusers", {{"like", "like"}, {"of", "title"}}},
+      {"hugging-face", {{"like", "like"}, {"of", "title"}}},
+      {"restarts", {{"of", "title"}}},
+      {"launch", {{"framework", "title"}, {"releases", "releases"}}},
+      {"software", {{"framework", "title"}}},
+      {"clusters", {{"node", "node"}, {"accelerators", "accelerators"}}},
+      {"nodes", {{"accelerator", "accelerator"}, {"accelerators", "accelerators"}}},
+      {"prices",
+       {{"accelerator", "accelerator"},
+        {"price", "price"},
+        {"provider", "provider"},
+        {"pricing", "pricing"},
+        {"date", "date"}}},
+  };
+  const auto known = kColumns.find(kind);
+  return known == kColumns.end() ? std::vector<Shown>{} : known->second;
 }
 
 Result<int> list(const std::string& kind, const Catalog& catalog, const Common& common) {
