@@ -291,7 +291,8 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   if (model_.tables > 0) {
     // These ranks average the gradients of replicated tables.
     append(key, groups.expert_shard);
-    // Where tables lie follows from more of the plan.
+    // The placement of tables depends on further fields of the plan; the address of the placed
+    // model stands for them.
     key.push_back(std::bit_cast<std::int64_t>(&held(plan)));
   }
   const RowDivision rows = documents_ ? this->rows(plan) : RowDivision{};

@@ -29,9 +29,10 @@
 namespace orrery {
 namespace {
 
-// What of the plan places its tables, for a search has many plans that differ in the rest. Look-ups
-// are recomputed with the whole of the first layer, or not at all; and where the plan states how
-// tables are divided there is nothing to choose by the price of its step.
+// The fields of a plan on which the placement of its tables depends; a search has many plans that
+// differ only in others. Look-ups are recomputed only where whole layers are. Where the plan states
+// the division of tables, the price of its step chooses nothing, so that ZeRO and recomputation do
+// not matter.
 Plan plan_of_placement(Plan plan) {
   plan.recompute_layers = 0;
   plan.recompute_modules.clear();

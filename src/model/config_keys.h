@@ -1,8 +1,8 @@
 // Reads the keys of one config.json, collecting what is missing and what is wrong.
 //
-// A key is a name or, one level down, two names with a dot ("attn_config.kv_n_heads"); of a list it
-// is the place of an item, from 0 ("patch_size.1"). A key that
-// is absent has the default of the configuration class; one that is null has no value.
+// A key is a name, two names with a dot for a key one level down ("attn_config.kv_n_heads"), or a
+// name and an index from 0 for an item of a list ("patch_size.1"). A key that is absent has the
+// default of the configuration class; one that is null has no value.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,8 @@ class ConfigKeys {
   std::optional<bool> flag(std::string_view key);
   std::optional<std::string> text(std::string_view key);
 
-  // A sum of products of keys, whole numbers and sums in parentheses, "2 * (hidden_size + 1)". Products
-  // are computed from left to right, and division rounds down.
-  // Nothing if one of its keys has no value.
+  // A sum of products of keys, whole numbers and sums in parentheses, "2 * (hidden_size + 1)".
+  // Products are computed from left to right, and division rounds down. Nothing if one of its keys has no value.
   std::optional<std::int64_t> evaluate(std::string_view expression);
   // Notes the keys of an expression that are absent.
   void require(std::string_view expression);

@@ -25,8 +25,8 @@ class ConfigRules {
   static Result<ConfigRules> of(const Catalog& catalog, std::string_view kind,
                                 std::string_view entry, bool nested);
 
-  // The fields of a model as a map, for read<T>(). What is wrong, missing or not modelled is noted in
-  // `keys`.
+  // The fields of a model as a map, for read<T>(). What is wrong, missing or not modelled is noted
+  // in `keys`.
   Value fields(ConfigKeys& keys);
   // Those of an Architecture, with its activation and what its layers are.
   Value architecture(ConfigKeys& keys);

@@ -51,7 +51,8 @@ struct Attention {
 class LayerWriter {
  public:
   Operator& product(const Product& p);
-  // One product of rows x n x k for each group, which share the rows among them.
+  // One product n x k for each group; the rows are divided among the groups. `parameters` are those
+  // of one group.
   Operator& grouped_product(std::string_view name, Dimension rows, Dimension n, Dimension k,
                             Dimension groups, double parameters);
   // `groups` products of two activations each.
@@ -67,7 +68,7 @@ class LayerWriter {
   // With passes of its own in each direction. It counts no FLOPs.
   Operator& elementwise(std::string_view name, OperatorClass op_class, Dimension rows,
                         Dimension width, double forward_passes, double backward_passes);
-  // The first, whose input the backward reads.
+  // As elementwise() with one number of passes, keeping its input for the backward.
   Operator& activation(std::string_view name, Dimension rows, Dimension width);
   Operator& attention(const Attention& a);
   Operator& append(Operator op);

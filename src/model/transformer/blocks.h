@@ -9,7 +9,6 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/layer_writer.h"
