@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
 #include "document/value.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {

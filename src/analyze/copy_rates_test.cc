@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

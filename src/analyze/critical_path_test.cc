@@ -5,9 +5,9 @@
 #include <numeric>
 #include <set>
 
-#include "analyze/hand_made_trace.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

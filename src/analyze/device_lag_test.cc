@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
+#include "trace/hand_made_trace.h"
 
 namespace orrery {
 namespace {

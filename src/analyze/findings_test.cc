@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "analyze/hand_made_trace.h"
+#include "trace/hand_made_trace.h"
 #include "trace/published_traces.h"
 
 namespace orrery {

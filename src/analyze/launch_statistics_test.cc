@@ -2,40 +2,16 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
 #include "analyze/kernel_table.h"
 #include "analyze/queue_length.h"
 #include "analyze/utilization.h"
+#include "trace/hand_made_trace.h"
 #include "trace/launch_links.h"
 
 namespace orrery {
 namespace {
 
 using testing::ElementsAre;
-
-TEST(LaunchLinks, LeadFromAKernelToTheInnermostOperator) {
-  HandMadeTrace made;
-  const std::uint32_t linear = made.op("aten::linear", 0, 100);
-  const std::uint32_t mm = made.op("aten::mm", 10, 90);
-  const std::uint32_t call = made.call(20, 30, 17);
-  const std::uint32_t kernel = made.kernel("gemm", 7, 50, 80, 17);
-  const std::uint32_t after = made.op("aten::add", 90, 100);
-  const std::uint32_t orphan = made.kernel("gemm", 7, 95, 99, 18);
-  const LaunchLinks started = launch_links(made.trace);
-  EXPECT_EQ(started.call[kernel], call);
-  EXPECT_EQ(started.operator_of(kernel), mm);
-  EXPECT_EQ(started.inner_operator[mm], linear);
-  EXPECT_EQ(started.inner_operator[after], linear);
-  EXPECT_EQ(started.inner_operator[linear], kNoEvent);
-  EXPECT_EQ(started.operator_of(orphan), kNoEvent);
-}
-
-TEST(LaunchLinks, StayLinearWhereOperatorsOverlapWithoutNesting) {
-  HandMadeTrace made;
-  constexpr int kMany = 200'000;
-  for (int i = 0; i < kMany; ++i) made.op("aten::add", i, i + kMany);
-  EXPECT_EQ(launch_links(made.trace).inner_operator.back(), kMany - 2);
-}
 
 // Three kernels are launched at 0, 10, 20 and begin at 5, 30, 50.
 HandMadeTrace three_kernels() {

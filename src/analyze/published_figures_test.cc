@@ -1,14 +1,14 @@
 // The figures of validation/traces/metrics.json, which an independent program computed.
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
 #include "analyze/kernel_table.h"
 #include "analyze/steps.h"
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

@@ -5,8 +5,8 @@
 #include "analyze/operator_table.h"
 #include "catalog/catalog.h"
 #include "cluster/accelerator.h"
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include "analyze/hand_made_trace.h"
 #include "analyze/steps.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

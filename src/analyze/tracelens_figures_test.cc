@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
-#include "analyze/hand_made_trace.h"
 #include "analyze/operator_table.h"
 #include "analyze/temporal_breakdown.h"
 #include "document/value.h"
 #include "trace/byte_stream.h"
-#include "trace/from_bytes.h"
+#include "trace/hand_made_trace.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

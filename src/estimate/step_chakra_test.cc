@@ -12,7 +12,7 @@
 #include "trace/chakra/astra_sim_run.h"
 #include "trace/chakra/chakra_check.h"
 #include "trace/chakra/chakra_file.h"
-#include "trace/from_bytes.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

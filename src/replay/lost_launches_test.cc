@@ -5,9 +5,9 @@
 #include <unordered_set>
 
 #include "replay/replay.h"
-#include "trace/from_bytes.h"
 #include "trace/kept_events.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

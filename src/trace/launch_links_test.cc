@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/hand_made_step.h"
+#include "trace/hand_made_trace.h"
 
 namespace orrery {
 namespace {
@@ -31,6 +32,30 @@ TEST(LaunchLinks, FindTheCallTheInnermostAndTheOutermostOperator) {
   EXPECT_EQ(trace.name_of(links.outer_operator(gemm)), "aten::linear");
   EXPECT_EQ(trace.name_of(links.outer_operator(event_of(trace, "elementwise"))), "aten::relu");
   EXPECT_TRUE(links.is_launched(gemm));
+}
+
+TEST(LaunchLinks, LeadFromAKernelToTheInnermostOperator) {
+  HandMadeTrace made;
+  const std::uint32_t linear = made.op("aten::linear", 0, 100);
+  const std::uint32_t mm = made.op("aten::mm", 10, 90);
+  const std::uint32_t call = made.call(20, 30, 17);
+  const std::uint32_t kernel = made.kernel("gemm", 7, 50, 80, 17);
+  const std::uint32_t after = made.op("aten::add", 90, 100);
+  const std::uint32_t orphan = made.kernel("gemm", 7, 95, 99, 18);
+  const LaunchLinks links = launch_links(made.trace);
+  EXPECT_EQ(links.call[kernel], call);
+  EXPECT_EQ(links.operator_of(kernel), mm);
+  EXPECT_EQ(links.inner_operator[mm], linear);
+  EXPECT_EQ(links.inner_operator[after], linear);
+  EXPECT_EQ(links.inner_operator[linear], kNoEvent);
+  EXPECT_EQ(links.operator_of(orphan), kNoEvent);
+}
+
+TEST(LaunchLinks, StayLinearWhereOperatorsOverlapWithoutNesting) {
+  HandMadeTrace made;
+  constexpr int kMany = 200'000;
+  for (int i = 0; i < kMany; ++i) made.op("aten::add", i, i + kMany);
+  EXPECT_EQ(launch_links(made.trace).inner_operator.back(), kMany - 2);
 }
 
 TEST(LaunchLinks, WorkBeforeTheFirstLaunchedIsEarlier) {

@@ -8,8 +8,8 @@
 
 #include "trace/clock_alignment.h"
 #include "trace/collective_instances.h"
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

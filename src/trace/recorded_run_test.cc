@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "trace/from_bytes.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

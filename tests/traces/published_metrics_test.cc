@@ -15,11 +15,11 @@
 #include "trace/byte_stream.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/collective_instances.h"
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/operation_timeline/operation_timeline.h"
 #include "trace/published_traces.h"
 #include "trace/pytorch_et/host_trace.h"
+#include "trace/read_one_rank.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {

@@ -2,11 +2,11 @@
 
 #include <map>
 
-#include "analyze/hand_made_trace.h"
 #include "report/traces/analysis_tables.h"
 #include "report/traces/recorded_style.h"
 #include "report/traces/sample_analysis.h"
 #include "report/traces/trace_reports.h"
+#include "trace/hand_made_trace.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include "replay/simulated_recording.h"
 #include "report/traces/trace_reports.h"
 #include "trace/chakra/chakra_file.h"
-#include "trace/from_bytes.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

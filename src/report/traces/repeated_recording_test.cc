@@ -6,9 +6,9 @@
 
 #include "analyze/run_analysis.h"
 #include "report/traces/trace_reports.h"
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto_text.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

@@ -7,9 +7,9 @@
 #include "trace/chakra/chakra_conversion.h"
 #include "trace/chakra/chakra_file.h"
 #include "trace/chakra/process_groups.h"
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

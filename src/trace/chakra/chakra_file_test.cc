@@ -7,9 +7,9 @@
 
 #include "document/value.h"
 #include "trace/byte_stream.h"
-#include "trace/from_bytes.h"
 #include "trace/gzip.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

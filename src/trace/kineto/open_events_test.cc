@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {

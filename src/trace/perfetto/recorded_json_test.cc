@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <limits>
 
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/perfetto/rewritten_recording.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 #include "trace/recorded_run.h"
 
 namespace orrery {

@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <map>
 
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/kineto/rank_process.h"
 #include "trace/perfetto/recorded_json.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 #include "trace/trace_inputs.h"
 
 namespace orrery {

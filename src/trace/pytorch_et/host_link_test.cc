@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "trace/from_bytes.h"
 #include "trace/kineto/kineto.h"
 #include "trace/published_traces.h"
+#include "trace/read_one_rank.h"
 
 namespace orrery {
 namespace {
