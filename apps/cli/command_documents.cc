@@ -136,9 +136,11 @@ std::vector<const CLI::Option*> all_options(const CLI::App& app) {
   return out;
 }
 
-std::string dashed(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "-" + option.get_snames().front()
-                                     : "--" + option.get_lnames().front();
+std::vector<std::string> names_of(const CLI::Option& option) {
+  if (option.get_lnames().empty()) return {"-" + option.get_snames().front()};
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
 }
 
 std::string completions(const CLI::App& app, std::span<char*> words) {
@@ -164,17 +166,19 @@ std::string completions(const CLI::App& app, std::span<char*> words) {
     add(inner->get_name(), inner->get_description());
   }
   for (const CLI::Option* option : all_options(*command)) {
-    add(dashed(*option), option->get_description());
+    for (const std::string& name : names_of(*option)) add(name, option->get_description());
   }
   return out;
 }
 
+// The scripts ask the command that was typed, which may begin with ~/ and need not be on the path.
 Result<std::string> completion_script(std::string_view shell) {
   if (shell == "bash") {
     return R"bash(# Completion of orrery for bash.
 _orrery() {
   local IFS=$'\n'
-  COMPREPLY=($(compgen -W "$(orrery --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f1)" \
+  local typed="${1/#\~\//$HOME/}"
+  COMPREPLY=($(compgen -W "$("$typed" --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f1)" \
     -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _orrery orrery
@@ -184,7 +188,7 @@ complete -o default -F _orrery orrery
     return R"zsh(#compdef orrery
 _orrery() {
   local -a found
-  found=("${(@f)$(orrery --complete "${(@)words[2,CURRENT-1]}" | tr '\t' ':')}")
+  found=("${(@f)$(${~words[1]} --complete "${(@)words[2,CURRENT-1]}" | tr '\t' ':')}")
   _describe orrery found || _files
 }
 if [ "$funcstack[1]" = _orrery ]; then _orrery "$@"; else compdef _orrery orrery; fi
@@ -192,7 +196,11 @@ if [ "$funcstack[1]" = _orrery ]; then _orrery "$@"; else compdef _orrery orrery
   }
   if (shell == "fish") {
     return R"fish(# Completion of orrery for fish.
-complete -c orrery -a '(orrery --complete (commandline -opc)[2..-1])'
+function __orrery_complete
+  set -l words (commandline -opc | string replace -r '^~/' ~/)
+  $words[1] --complete $words[2..-1]
+end
+complete -c orrery -a '(__orrery_complete)'
 )fish";
   }
   return bad_input("no completion for '" + std::string(shell) + "'", "--completion",

@@ -22,9 +22,10 @@ std::string completions(const CLI::App& app, std::span<char*> words);
 Result<void> write_manual_pages(const CLI::App& app, const std::string& folder);
 
 std::vector<const CLI::App*> commands_within(const CLI::App& app);
-// The options of a command and those of every command; "--plan", or "-q".
+// The options of a command and of the commands above it.
 std::vector<const CLI::Option*> all_options(const CLI::App& app);
-std::string dashed(const CLI::Option& option);
+// The names of an option with dashes: "--plan", or "-q".
+std::vector<std::string> names_of(const CLI::Option& option);
 
 // "orrery trace diff".
 std::string full_name(const CLI::App& app);

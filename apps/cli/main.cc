@@ -77,8 +77,7 @@ int run(int argc, char** argv) {
 
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   if (argc > 1 && std::string_view(argv[1]) == "--complete") {
-    std::fputs(completions(app, words.subspan(2)).c_str(), stdout);
-    return ExitCode::done;
+    return print(completions(app, words.subspan(2)));
   }
 
   // These two need no command.

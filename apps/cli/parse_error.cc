@@ -1,6 +1,7 @@
 #include "parse_error.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,9 @@ TypedCommand typed_command(const CLI::App& app, std::span<char*> words) {
 
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const CLI::Option* option : all_options(app)) out.push_back(dashed(*option));
+  for (const CLI::Option* option : all_options(app)) {
+    std::ranges::move(names_of(*option), std::back_inserter(out));
+  }
   return out;
 }
 
