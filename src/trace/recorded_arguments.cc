@@ -92,12 +92,12 @@ bool add_shapes(const Nested& list, std::vector<Shape>& out) {
 
 double extent(std::int64_t n) { return static_cast<double>(n); }
 
-// x[..., k] times w[k, n].
+// x[..., k] times w[k, n], or w[k].
 std::optional<GemmShape> plain(const Shape& x, const Shape& w) {
-  if (x.empty() || w.size() != 2 || x.back() != w[0]) return std::nullopt;
+  if (x.empty() || w.empty() || w.size() > 2 || x.back() != w[0]) return std::nullopt;
   double rows = 1;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) rows *= extent(x[i]);
-  return GemmShape{rows, extent(w[1]), extent(w[0])};
+  return GemmShape{rows, w.size() == 1 ? 1 : extent(w[1]), extent(w[0])};
 }
 
 std::optional<GemmShape> batched(const Shape& a, const Shape& b) {
@@ -105,13 +105,25 @@ std::optional<GemmShape> batched(const Shape& a, const Shape& b) {
   return GemmShape{extent(a[1]), extent(b[2]), extent(a[2]), extent(a[0])};
 }
 
-std::optional<GemmShape> plain_or_batched(const Shape& a, const Shape& b) {
-  return b.size() == 3 ? batched(a, b) : plain(a, b);
+// a[..., m, k], or a[k], times b[..., k, n]. Leading dimensions are aligned at their ends, and one
+// that is 1 or absent in one factor is that of the other.
+std::optional<GemmShape> broadcast(const Shape& a, const Shape& b) {
+  if (b.size() < 3) return plain(a, b);
+  if (a.empty() || a.back() != b[b.size() - 2]) return std::nullopt;
+  double groups = 1;
+  for (std::size_t i = 3; i <= std::max(a.size(), b.size()); ++i) {
+    const std::int64_t of_a = i <= a.size() ? a[a.size() - i] : 1;
+    const std::int64_t of_b = i <= b.size() ? b[b.size() - i] : 1;
+    if (of_a != of_b && of_a != 1 && of_b != 1) return std::nullopt;
+    groups *= extent(of_a == 1 ? of_b : of_a);
+  }
+  const double rows = a.size() == 1 ? 1 : extent(a[a.size() - 2]);
+  return GemmShape{rows, extent(b.back()), extent(a.back()), groups};
 }
 
-// x[..., k] times the transpose of w[n, k].
+// x[..., k] times the transpose of w[n, k], or w[k].
 std::optional<GemmShape> linear(const Shape& x, const Shape& w) {
-  return w.size() == 2 ? plain(x, {w[1], w[0]}) : std::nullopt;
+  return w.size() == 2 ? plain(x, {w[1], w[0]}) : plain(x, w);
 }
 
 struct ProductForm {
@@ -120,9 +132,8 @@ struct ProductForm {
   std::optional<GemmShape> (*shape)(const Shape& a, const Shape& b);
 };
 constexpr ProductForm kProductForms[] = {
-    {"aten::mm", 0, plain},      {"aten::matmul", 0, plain_or_batched},
-    {"aten::bmm", 0, batched},   {"aten::addmm", 1, plain},
-    {"aten::linear", 0, linear}, {"aten::baddbmm", 1, batched}};
+    {"aten::mm", 0, plain},    {"aten::matmul", 0, broadcast}, {"aten::bmm", 0, batched},
+    {"aten::addmm", 1, plain}, {"aten::linear", 0, linear},    {"aten::baddbmm", 1, batched}};
 
 std::vector<Shape> shapes_of(const Nested& list, std::string_view type) {
   const bool of_lists = !list.items.empty() && !list.items.front().is_number;

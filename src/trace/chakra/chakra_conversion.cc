@@ -23,11 +23,10 @@ namespace {
 
 // Floating-point operations and bytes of an operator, from the shapes of its tensors.
 //
-//   aten::mm, linear, matmul of [.., m, k] and a matrix   2 k per element of the result
-//   aten::addmm                                           2 k + 1
-//   aten::bmm, baddbmm of [b, m, k] and [b, k, n]         2 k
-//   all others                                            1 per element of the largest tensor
-//   bytes                                                 of all tensors that go in or come out
+//   aten::mm, linear, bmm, matmul   2 k per element of the result, with k terms to a sum
+//   aten::addmm, baddbmm            2 k + 1
+//   all others                      1 per element of the largest tensor
+//   bytes                           of all tensors that go in or come out
 //
 // One multiply-add is 2 operations. With the profiler's trace alone the result is not recorded: the
 // sizes of products follow from their inputs, and bytes are those that go in. Not modelled:
@@ -43,7 +42,8 @@ std::int64_t whole(double value) {
   return static_cast<std::int64_t>(std::min(value, kMost));
 }
 
-// `json`: the shapes of its inputs, of which lists of tensors count none.
+// FLOPs of an operator; `json`: the shapes of its inputs. Inputs that are lists of several tensors
+// are left out.
 double flops(std::string_view name, std::string_view json) {
   std::vector<Shape> inputs;
   double most = 0;
@@ -54,6 +54,7 @@ double flops(std::string_view name, std::string_view json) {
   }
   const auto product = product_shape(name, inputs);
   if (!product) return most;
+  // The addition of the first input.
   const double more = name.ends_with("addmm") || name.ends_with("baddbmm") ? 1 : 0;
   return product->groups * product->m * product->n * (2 * product->k + more);
 }
