@@ -68,7 +68,7 @@ BytesPerSecond CommunicationRow::median_bus_bandwidth() const {
 }
 
 CommunicationTable communication_table(std::span<const RecordedTrace> traces,
-                                       std::span<const LaunchLinks> started,
+                                       std::span<const LaunchLinks> links,
                                        std::span<const CollectiveInstance> instances) {
   CommunicationTable table;
   for (const RecordedTrace& trace : traces) table.ranks.emplace_back().rank = trace.rank;
@@ -78,7 +78,7 @@ CommunicationTable communication_table(std::span<const RecordedTrace> traces,
     add_ranks(table, traces, instance);
     const CollectiveMember& first = instance.members.front();
     const RecordedMessage message =
-        recorded_message(traces[first.trace], started[first.trace], first.event);
+        recorded_message(traces[first.trace], links[first.trace], first.event);
     const std::int64_t ranks = instance.ranks == kNotRecorded ? message.ranks : instance.ranks;
     GatheredCommunication& group =
         rows[{message.collective, message.type, instance.group, ranks, message.bytes}];

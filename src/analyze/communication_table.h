@@ -61,9 +61,9 @@ struct CommunicationTable {
   std::int64_t transfer_ns = 0;          // summed over instances: the floor of communication
 };
 
-// `started` has one entry a trace.
+// `links` has one entry a trace.
 CommunicationTable communication_table(std::span<const RecordedTrace> traces,
-                                       std::span<const LaunchLinks> started,
+                                       std::span<const LaunchLinks> links,
                                        std::span<const CollectiveInstance> instances);
 
 }  // namespace orrery

@@ -27,10 +27,10 @@ Analyzed analyzed(const std::string& folder, int ranks) {
   auto run = read_run(files, options);
   EXPECT_TRUE(run) << run.error().text();
   Analyzed result = {.run = std::move(*run), .table = {}};
-  std::vector<LaunchLinks> started;
-  for (const RecordedTrace& trace : result.run.ranks) started.push_back(launch_links(trace));
+  std::vector<LaunchLinks> links;
+  for (const RecordedTrace& trace : result.run.ranks) links.push_back(launch_links(trace));
   result.table =
-      communication_table(result.run.ranks, started, collective_instances(result.run.ranks));
+      communication_table(result.run.ranks, links, collective_instances(result.run.ranks));
   return result;
 }
 
@@ -110,9 +110,8 @@ TEST(CommunicationTable, AgreesWithTraceLensOnOneRank) {
       read_kineto(kTraces + "TraceLens/mi300/resnet_act_checkpoint.json.gz", options);
   ASSERT_TRUE(trace);
   const std::span<const RecordedTrace> one(&*trace, 1);
-  const LaunchLinks started = launch_links(*trace);
-  const CommunicationTable table =
-      communication_table(one, {&started, 1}, collective_instances(one));
+  const LaunchLinks links = launch_links(*trace);
+  const CommunicationTable table = communication_table(one, {&links, 1}, collective_instances(one));
   struct Published {
     Collective collective;
     const char* type;

@@ -75,7 +75,7 @@ struct PathGraph {
 };
 
 // Of what the host began within `window`, and of what it launched there.
-PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& started, Interval window);
+PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& links, Interval window);
 
 // The edges of the longest path, first to last. Errors: events that wait for each other in a
 // circle.

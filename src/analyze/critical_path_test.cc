@@ -20,7 +20,7 @@ constexpr std::string_view kForward = "[param|pytorch.model.alex_net|0|0|0|measu
 
 struct AnalyzedSpan {
   RecordedTrace trace;
-  LaunchLinks started;
+  LaunchLinks links;
   PathGraph graph;
   std::vector<std::uint32_t> edges;  // of the path
   StepPath path;
@@ -30,11 +30,11 @@ AnalyzedSpan analyzed(const std::string& file, std::string_view annotation, std:
   auto trace = read_kineto(kPaths + file);
   EXPECT_TRUE(trace) << trace.error().text();
   AnalyzedSpan result = {
-      .trace = std::move(*trace), .started = {}, .graph = {}, .edges = {}, .path = {}};
-  result.started = launch_links(result.trace);
+      .trace = std::move(*trace), .links = {}, .graph = {}, .edges = {}, .path = {}};
+  result.links = launch_links(result.trace);
   const auto event = annotated_event(result.trace, annotation, instance);
   EXPECT_TRUE(event);
-  result.graph = path_graph(result.trace, result.started,
+  result.graph = path_graph(result.trace, result.links,
                             {result.trace.start_ns[*event], result.trace.end_ns(*event)});
   const auto edges = longest_path(result.trace, result.graph);
   EXPECT_TRUE(edges);
@@ -171,8 +171,8 @@ TEST(CriticalPathByHand, CrossesStreamsWhereAnEventIsAwaited) {
       {.stream = 8, .awaited_stream = 7, .record_correlation = 2});
   made.call(80, 90, 4);
   const std::uint32_t waiting = made.kernel("gemm2", 8, 600, 900, 4);
-  const LaunchLinks started = launch_links(made.trace);
-  const PathGraph graph = path_graph(made.trace, started, {0, 1000});
+  const LaunchLinks links = launch_links(made.trace);
+  const PathGraph graph = path_graph(made.trace, links, {0, 1000});
   const auto found = edges_between(graph, graph.end_of[awaited], graph.start_of[waiting]);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind, Kind::synchronization);

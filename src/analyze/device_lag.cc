@@ -14,10 +14,10 @@ struct LaunchedRun {
 constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
 
 // Of every lane, the first event of its launched work; kNoEvent: no launch of its work is recorded.
-std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const LaunchLinks& started) {
+std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const LaunchLinks& links) {
   std::vector<std::uint32_t> first(trace.lanes.size(), kNoEvent);
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
-    if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
+    if (!is_device_work(trace.kind[e]) || links.call[e] == kNoEvent) continue;
     std::uint32_t& of_lane = first[trace.lane[e]];
     if (of_lane == kNoEvent) of_lane = e;
   }
@@ -25,12 +25,12 @@ std::vector<std::uint32_t> first_launched(const RecordedTrace& trace, const Laun
 }
 
 // By start. What was launched nobody knows when is left out.
-std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const LaunchLinks& started) {
-  const std::vector<std::uint32_t> first = first_launched(trace, started);
+std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const LaunchLinks& links) {
+  const std::vector<std::uint32_t> first = first_launched(trace, links);
   std::vector<LaunchedRun> known;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
-    const std::uint32_t call = started.call[e];
+    const std::uint32_t call = links.call[e];
     const std::uint32_t launched = first[trace.lane[e]];
     if (call == kNoEvent && (launched == kNoEvent || e > launched)) continue;
     known.push_back({{trace.start_ns[e], trace.end_ns(e)},
@@ -41,11 +41,11 @@ std::vector<LaunchedRun> work_of(const RecordedTrace& trace, const LaunchLinks& 
 
 }  // namespace
 
-std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& links,
                                    std::span<const Interval> windows) {
   std::vector<DeviceLag> lags(windows.size());
   if (windows.empty()) return lags;
-  const std::vector<LaunchedRun> work = work_of(trace, started);
+  const std::vector<LaunchedRun> work = work_of(trace, links);
   std::vector<std::int64_t> ended_by(work.size());  // the latest end up to a piece of work
   std::int64_t latest = kBeforeAll;
   for (std::size_t i = 0; i < work.size(); ++i) {

@@ -30,7 +30,7 @@ struct DeviceLag {
 };
 
 // Of each window, by start.
-std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<DeviceLag> device_lags(const RecordedTrace& trace, const LaunchLinks& links,
                                    std::span<const Interval> windows);
 
 }  // namespace orrery

@@ -8,11 +8,11 @@
 namespace orrery {
 namespace {
 
-std::vector<bool> launching_lanes(const RecordedTrace& trace, const LaunchLinks& started) {
+std::vector<bool> launching_lanes(const RecordedTrace& trace, const LaunchLinks& links) {
   std::vector<bool> launching(trace.lanes.size(), false);
   for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (is_device_work(trace.kind[e]) && started.call[e] != kNoEvent) {
-      launching[trace.lane[started.call[e]]] = true;
+    if (is_device_work(trace.kind[e]) && links.call[e] != kNoEvent) {
+      launching[trace.lane[links.call[e]]] = true;
     }
   }
   return launching;
@@ -56,7 +56,7 @@ HostActivity HostTime::main() const {
   return static_cast<HostActivity>(std::ranges::max_element(ns) - ns.begin());
 }
 
-HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,
+HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& links,
                        const std::vector<Gap>& gaps, const Intervals& windows) {
   Intervals left;
   for (const Gap& gap : gaps) {
@@ -65,7 +65,7 @@ HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,
   left = intersection(left, windows);
   HostTime time;
   if (left.empty()) return time;
-  const Sets sets = activities(trace, launching_lanes(trace, started));
+  const Sets sets = activities(trace, launching_lanes(trace, links));
   for (std::size_t a = 0; a + 1 < kHostActivities; ++a) {
     time.ns[a] = length(intersection(left, sets[a]));
     left = difference(left, sets[a]);

@@ -50,7 +50,7 @@ struct HostTime {
 };
 
 // Of host waits within `windows`, which neither overlap nor touch and ascend.
-HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& started,
+HostTime host_activity(const RecordedTrace& trace, const LaunchLinks& links,
                        const std::vector<Gap>& gaps, const Intervals& windows);
 
 }  // namespace orrery

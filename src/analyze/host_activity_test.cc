@@ -16,8 +16,8 @@ std::vector<std::uint32_t> device_events(const RecordedTrace& trace) {
 }
 
 HostTime activity(const HandMadeTrace& made, Interval window) {
-  const LaunchLinks started = launch_links(made.trace);
-  return host_activity(made.trace, started, gaps(made.trace, started, device_events(made.trace)),
+  const LaunchLinks links = launch_links(made.trace);
+  return host_activity(made.trace, links, gaps(made.trace, links, device_events(made.trace)),
                        {window});
 }
 
@@ -58,10 +58,10 @@ TEST(HostActivity, CountsOnlyWithinTheWindows) {
 
 TEST(HostActivity, AddsUpToTheHostWaitsOfTheBreakdown) {
   const HandMadeTrace made = waiting_run();
-  const LaunchLinks started = launch_links(made.trace);
-  const auto all = gaps(made.trace, started, device_events(made.trace));
+  const LaunchLinks links = launch_links(made.trace);
+  const auto all = gaps(made.trace, links, device_events(made.trace));
   const Interval window = {0, 1100};
-  EXPECT_EQ(host_activity(made.trace, started, all, {window}).total_ns(),
+  EXPECT_EQ(host_activity(made.trace, links, all, {window}).total_ns(),
             idle_time(all, window).host_wait_ns);
 }
 

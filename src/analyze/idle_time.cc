@@ -5,9 +5,9 @@
 namespace orrery {
 namespace {
 
-GapCause cause_of(const RecordedTrace& trace, const LaunchLinks& started, const Gap& gap,
+GapCause cause_of(const RecordedTrace& trace, const LaunchLinks& links, const Gap& gap,
                   std::int64_t consecutive_gap_ns) {
-  const std::uint32_t call = started.call[gap.ended_by];
+  const std::uint32_t call = links.call[gap.ended_by];
   if (call != kNoEvent && trace.start_ns[call] > gap.span.start) return GapCause::host_wait;
   if (gap.span.end - gap.span.start < consecutive_gap_ns) return GapCause::kernel_wait;
   return GapCause::other;
@@ -15,14 +15,14 @@ GapCause cause_of(const RecordedTrace& trace, const LaunchLinks& started, const 
 
 }  // namespace
 
-std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& links,
                       const std::vector<std::uint32_t>& work, std::int64_t consecutive_gap_ns) {
   std::vector<Gap> found;
   std::int64_t until = kAllTime.start;
   for (const std::uint32_t e : work) {
     if (trace.start_ns[e] > until) {
       Gap gap = {.span = {until, trace.start_ns[e]}, .ended_by = e};
-      gap.cause = cause_of(trace, started, gap, consecutive_gap_ns);
+      gap.cause = cause_of(trace, links, gap, consecutive_gap_ns);
       found.push_back(gap);
     }
     until = std::max(until, trace.end_ns(e));

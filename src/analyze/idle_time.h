@@ -53,7 +53,7 @@ struct Gap {
 
 // All gaps of all time, before the first work and after the last one too (which reach to kAllTime).
 // `work` are device events by start.
-std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<Gap> gaps(const RecordedTrace& trace, const LaunchLinks& links,
                       const std::vector<std::uint32_t>& work,
                       std::int64_t consecutive_gap_ns = kConsecutiveKernelGapNs);
 

@@ -15,12 +15,12 @@ struct Piece {
   auto operator<=>(const Piece&) const = default;
 };
 
-std::vector<Piece> pieces(const RecordedTrace& trace, const LaunchLinks& started) {
+std::vector<Piece> pieces(const RecordedTrace& trace, const LaunchLinks& links) {
   std::vector<Piece> all;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
-    if (started.operator_of(e) == kNoEvent) continue;
-    all.push_back({started.outermost[started.call[e]], started.call[e], e});
+    if (links.operator_of(e) == kNoEvent) continue;
+    all.push_back({links.outer_operator(e), links.call[e], e});
   }
   // Events are in the order of time, so that calls are too.
   std::ranges::sort(all);
@@ -29,9 +29,8 @@ std::vector<Piece> pieces(const RecordedTrace& trace, const LaunchLinks& started
 
 }  // namespace
 
-std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace,
-                                             const LaunchLinks& started) {
-  const std::vector<Piece> all = pieces(trace, started);
+std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace, const LaunchLinks& links) {
+  const std::vector<Piece> all = pieces(trace, links);
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, KernelSequence> found;
   for (std::size_t from = 0; from < all.size();) {
     std::size_t to = from;

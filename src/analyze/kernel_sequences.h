@@ -29,7 +29,6 @@ struct KernelSequence {
 };
 
 // Most launches first, then most device time, then the operator's name and the kernels'.
-std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace,
-                                             const LaunchLinks& started);
+std::vector<KernelSequence> kernel_sequences(const RecordedTrace& trace, const LaunchLinks& links);
 
 }  // namespace orrery

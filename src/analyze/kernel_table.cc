@@ -18,7 +18,7 @@ struct GatheredKernel {
   std::map<std::uint32_t, std::int64_t> callers;  // name of the operator -> time
 };
 
-void add(GatheredKernel& into, const RecordedTrace& trace, const LaunchLinks& started,
+void add(GatheredKernel& into, const RecordedTrace& trace, const LaunchLinks& links,
          std::size_t e) {
   const std::int64_t ns = trace.duration_ns[e];
   into.durations.push_back(ns);
@@ -33,7 +33,7 @@ void add(GatheredKernel& into, const RecordedTrace& trace, const LaunchLinks& st
     const std::int64_t bytes = trace.copies[trace.details[e]].bytes;
     if (bytes != kNotRecorded) into.bytes += bytes;
   }
-  const std::uint32_t caller = started.operator_of(e);
+  const std::uint32_t caller = links.operator_of(e);
   if (caller != kNoEvent) into.callers[trace.name[caller]] += ns;
 }
 
@@ -63,7 +63,7 @@ std::uint32_t main_caller(const GatheredKernel& gathered) {
 
 }  // namespace
 
-std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& links,
                                     const std::vector<WorkKind>& kinds, Interval window) {
   std::unordered_map<std::uint32_t, GatheredKernel> by_name;
   std::int64_t all_ns = 0;
@@ -72,7 +72,7 @@ std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLink
     if (trace.start_ns[e] < window.start || trace.start_ns[e] >= window.end) continue;
     GatheredKernel& gathered = by_name[trace.name[e]];
     gathered.kind = kinds[e];
-    add(gathered, trace, started, e);
+    add(gathered, trace, links, e);
     all_ns += trace.duration_ns[e];
   }
   std::vector<KernelRow> rows;
@@ -100,13 +100,13 @@ std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLink
   return rows;
 }
 
-std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& links,
                                     const std::vector<WorkKind>& kinds) {
   std::vector<std::vector<std::uint32_t>> work(trace.lanes.size());
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] != WorkKind::none) work[trace.lane[e]].push_back(e);
   }
-  const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, started);
+  const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, links);
   std::vector<StreamRow> rows;
   for (std::uint32_t lane = 0; lane < work.size(); ++lane) {
     if (work[lane].empty()) continue;
@@ -118,7 +118,7 @@ std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLink
     if (!busy.empty()) {
       row.span = {busy.front().start, busy.back().end};
       row.busy_ns = length(busy);
-      const std::vector<Gap> all_gaps = gaps(trace, started, work[lane]);
+      const std::vector<Gap> all_gaps = gaps(trace, links, work[lane]);
       row.idle = idle_time(all_gaps, row.span);
       row.gaps = gap_spreads(all_gaps, row.span);
     }

@@ -23,7 +23,7 @@ struct KernelRow {
 };
 
 // Longest total first; then by name. Of the events that start in `window`. O(events).
-std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<KernelRow> kernel_table(const RecordedTrace& trace, const LaunchLinks& links,
                                     const std::vector<WorkKind>& kinds, Interval window = kAllTime);
 
 // What one stream did between its first and its last work.
@@ -38,7 +38,7 @@ struct StreamRow {
 };
 
 // By lane; streams without work are left out.
-std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<StreamRow> stream_table(const RecordedTrace& trace, const LaunchLinks& links,
                                     const std::vector<WorkKind>& kinds);
 
 }  // namespace orrery

@@ -37,28 +37,26 @@ void keep_longest(std::vector<LaunchOutlier>& outliers) {
 
 }  // namespace
 
-LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& started,
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& links,
                                    const std::vector<WorkKind>& kinds) {
   LaunchStatistics statistics;
   std::map<std::uint32_t, GatheredLaunches> by_name;
   GatheredLaunches all;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
-    const std::uint32_t call = started.call[e];
+    const std::uint32_t call = links.call[e];
     if (call == kNoEvent) {
       ++statistics.without_call;
       continue;
     }
     const std::int64_t delay = std::max<std::int64_t>(0, trace.start_ns[e] - trace.end_ns(call));
     if (trace.duration_ns[call] > kSlowCallNs) {
-      statistics.slow_calls.push_back({.call = call,
-                                       .work = e,
-                                       .caller = started.operator_of(e),
-                                       .ns = trace.duration_ns[call]});
+      statistics.slow_calls.push_back(
+          {.call = call, .work = e, .caller = links.operator_of(e), .ns = trace.duration_ns[call]});
     }
     if (delay > kLongDelayNs) {
       statistics.long_delays.push_back(
-          {.call = call, .work = e, .caller = started.operator_of(e), .ns = delay});
+          {.call = call, .work = e, .caller = links.operator_of(e), .ns = delay});
     }
     for (GatheredLaunches* into : {&by_name[trace.name[call]], &all}) {
       into->calls.push_back(trace.duration_ns[call]);

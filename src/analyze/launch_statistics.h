@@ -47,7 +47,7 @@ struct LaunchStatistics {
   std::int64_t without_call = 0;  // work whose launch was not recorded
 };
 
-LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& started,
+LaunchStatistics launch_statistics(const RecordedTrace& trace, const LaunchLinks& links,
                                    const std::vector<WorkKind>& kinds);
 
 }  // namespace orrery

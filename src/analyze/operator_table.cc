@@ -66,13 +66,13 @@ struct DeviceTime {
   std::vector<std::uint32_t> pieces;
 };
 
-DeviceTime device_time(const RecordedTrace& trace, const LaunchLinks& started) {
+DeviceTime device_time(const RecordedTrace& trace, const LaunchLinks& links) {
   DeviceTime time = {.all_ns = std::vector<std::int64_t>(trace.size(), 0),
                      .direct_ns = std::vector<std::int64_t>(trace.size(), 0),
                      .pieces = std::vector<std::uint32_t>(trace.size(), 0)};
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (!is_device_work(trace.kind[e])) continue;
-    const std::uint32_t direct = started.operator_of(e);
+    const std::uint32_t direct = links.operator_of(e);
     if (direct == kNoEvent) continue;
     time.direct_ns[direct] += trace.duration_ns[e];
     time.all_ns[direct] += trace.duration_ns[e];
@@ -81,7 +81,7 @@ DeviceTime device_time(const RecordedTrace& trace, const LaunchLinks& started) {
   // An operator comes after those that enclose it, so that sums may be handed up from the end.
   for (std::size_t e = trace.size(); e-- > 0;) {
     if (trace.kind[e] != EventKind::cpu_operator) continue;
-    const std::uint32_t outer = started.inner_operator[e];
+    const std::uint32_t outer = links.inner_operator[e];
     if (outer == kNoEvent) continue;
     time.all_ns[outer] += time.all_ns[e];
     time.pieces[outer] += time.pieces[e];
@@ -115,14 +115,14 @@ void add_work(GatheredOperator& into, const RecordedWork& work, std::int64_t ns,
 
 // Device time that belongs to each operator, so that every piece of work counts once.
 std::vector<std::int64_t> own_time(OperatorTotals& totals, const RecordedTrace& trace,
-                                   const LaunchLinks& started, const DeviceTime& time,
+                                   const LaunchLinks& links, const DeviceTime& time,
                                    WorkCache& cache, Interval window) {
   std::vector<std::int64_t> own(trace.size(), 0);
   std::vector<bool> counted(trace.size(), false);  // is, or stands in, one whose work is known
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (trace.kind[e] != EventKind::cpu_operator) continue;
     if (trace.start_ns[e] < window.start || trace.start_ns[e] >= window.end) continue;
-    const std::uint32_t outer = started.inner_operator[e];
+    const std::uint32_t outer = links.inner_operator[e];
     if (outer != kNoEvent && counted[outer]) {
       counted[e] = true;
       continue;
@@ -177,13 +177,13 @@ std::optional<FlopsPerSecond> peak_rate(const Accelerator& accelerator, Recorded
   return std::nullopt;
 }
 
-OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& started,
+OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& links,
                              OperatorGrouping grouping, const Accelerator* accelerator,
                              Interval window) {
-  const DeviceTime time = device_time(trace, started);
+  const DeviceTime time = device_time(trace, links);
   WorkCache cache(trace);
   OperatorTable table;
-  const std::vector<std::int64_t> own = own_time(table.all, trace, started, time, cache, window);
+  const std::vector<std::int64_t> own = own_time(table.all, trace, links, time, cache, window);
   std::map<OperatorKey, GatheredOperator> groups;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (trace.kind[e] != EventKind::cpu_operator) continue;

@@ -65,7 +65,7 @@ struct OperatorTable {
 };
 
 // Of operators that start in `window`. `accelerator` may be null.
-OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& started,
+OperatorTable operator_table(const RecordedTrace& trace, const LaunchLinks& links,
                              OperatorGrouping grouping, const Accelerator* accelerator,
                              Interval window = kAllTime);
 

@@ -25,8 +25,8 @@ bool is_host_event(EventKind kind) {
 
 class Builder {
  public:
-  Builder(const RecordedTrace& trace, const LaunchLinks& started, Interval window)
-      : trace_(trace), started_(started), queues_(trace.size(), -1) {
+  Builder(const RecordedTrace& trace, const LaunchLinks& links, Interval window)
+      : trace_(trace), links_(links), queues_(trace.size(), -1) {
     graph_.window = window;
   }
 
@@ -46,7 +46,7 @@ class Builder {
     return trace_.start_ns[e] >= graph_.window.start && trace_.start_ns[e] <= graph_.window.end;
   }
   [[nodiscard]] bool launched_in_window(std::size_t e) const {
-    const std::uint32_t call = started_.call[e];
+    const std::uint32_t call = links_.call[e];
     return call != kNoEvent && in_window(call) && trace_.duration_ns[call] > 0;
   }
   [[nodiscard]] const PathPoint& point(std::uint32_t i) const { return graph_.points[i]; }
@@ -254,14 +254,14 @@ class Builder {
       if (!is_device_work(trace_.kind[e])) continue;
       const Lane& lane = trace_.lanes[trace_.lane[e]];
       stream_lanes_.try_emplace({lane.process, lane.thread}, trace_.lane[e]);
-      if (started_.call[e] != kNoEvent) launches_[trace_.lane[e]].push_back(e);
+      if (links_.call[e] != kNoEvent) launches_[trace_.lane[e]].push_back(e);
     }
     for (std::vector<std::uint32_t>& work : launches_) {
       std::ranges::stable_sort(work, [&](std::uint32_t a, std::uint32_t b) {
-        return trace_.start_ns[started_.call[a]] < trace_.start_ns[started_.call[b]];
+        return trace_.start_ns[links_.call[a]] < trace_.start_ns[links_.call[b]];
       });
     }
-    for (const std::vector<QueueChange>& changes : queue_lengths(trace_, started_)) {
+    for (const std::vector<QueueChange>& changes : queue_lengths(trace_, links_)) {
       for (const QueueChange& change : changes) queues_[change.event] = change.length;
     }
   }
@@ -275,22 +275,22 @@ class Builder {
     if (lane == kNoEvent) return kNoEvent;
     const std::int64_t recorded = trace_.start_ns[record->second];
     const auto it = std::ranges::partition_point(launches_[lane], [&](std::uint32_t e) {
-      return trace_.start_ns[started_.call[e]] < recorded;
+      return trace_.start_ns[links_.call[e]] < recorded;
     });
     return it == launches_[lane].begin() ? kNoEvent : *std::prev(it);
   }
 
   // The next work that the thread of a wait call launches on the waiting stream; kNoEvent.
   [[nodiscard]] std::uint32_t work_after(std::uint32_t wait) const {
-    const std::uint32_t call = started_.call[wait];
+    const std::uint32_t call = links_.call[wait];
     if (call == kNoEvent) return kNoEvent;
     const std::uint32_t lane =
         lane_of_stream(trace_.lane[wait], trace_.synchronizations[trace_.details[wait]].stream);
     if (lane == kNoEvent) return kNoEvent;
     auto it = std::ranges::partition_point(launches_[lane], [&](std::uint32_t e) {
-      return trace_.start_ns[started_.call[e]] < trace_.start_ns[call];
+      return trace_.start_ns[links_.call[e]] < trace_.start_ns[call];
     });
-    while (it != launches_[lane].end() && trace_.lane[started_.call[*it]] != trace_.lane[call]) {
+    while (it != launches_[lane].end() && trace_.lane[links_.call[*it]] != trace_.lane[call]) {
       ++it;
     }
     return it == launches_[lane].end() ? kNoEvent : *it;
@@ -321,7 +321,7 @@ class Builder {
   }
 
   void add_wait_of_host(std::uint32_t last_point, std::uint32_t synchronization) {
-    const std::uint32_t call = started_.call[synchronization];
+    const std::uint32_t call = links_.call[synchronization];
     if (last_point == kNoEvent || call == kNoEvent || graph_.end_of[call] == kNoEvent) return;
     add_edge(last_point, graph_.end_of[call], PathEdge::Kind::synchronization, false);
   }
@@ -348,7 +348,7 @@ class Builder {
   void add_work(std::uint32_t e) {
     const std::uint32_t start = graph_.start_of[e];
     const std::uint32_t end = graph_.end_of[e];
-    const std::uint32_t call = started_.call[e];
+    const std::uint32_t call = links_.call[e];
     add_edge(start, end, PathEdge::Kind::operation, true, e);
 
     std::uint32_t source = kNoEvent;  // point
@@ -377,7 +377,7 @@ class Builder {
   }
 
   const RecordedTrace& trace_;
-  const LaunchLinks& started_;
+  const LaunchLinks& links_;
   PathGraph graph_;
   std::vector<std::uint32_t> host_;    // what begins in the window, with annotations
   std::vector<std::uint32_t> chosen_;  // events that have points
@@ -392,8 +392,8 @@ class Builder {
 
 }  // namespace
 
-PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& started, Interval window) {
-  return Builder(trace, started, window).build();
+PathGraph path_graph(const RecordedTrace& trace, const LaunchLinks& links, Interval window) {
+  return Builder(trace, links, window).build();
 }
 
 }  // namespace orrery

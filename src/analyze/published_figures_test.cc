@@ -23,7 +23,7 @@ std::int64_t whole(const Value& entry, const char* key) {
 // The file rounds to microseconds.
 constexpr double kRounding = 0.0006;
 
-void compare_whole(const RecordedTrace& trace, const LaunchLinks& started,
+void compare_whole(const RecordedTrace& trace, const LaunchLinks& links,
                    const std::vector<WorkKind>& kinds, const Value& entry) {
   std::int64_t kernels = 0;
   std::int64_t communication = 0;
@@ -33,7 +33,7 @@ void compare_whole(const RecordedTrace& trace, const LaunchLinks& started,
   std::int64_t sum_ns = 0;
   for (std::size_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] == WorkKind::none) continue;
-    if (started.call[e] != kNoEvent) ++with_call;
+    if (links.call[e] != kNoEvent) ++with_call;
     if (trace.kind[e] != EventKind::kernel) {
       ++memory;
       continue;
@@ -56,14 +56,14 @@ void compare_whole(const RecordedTrace& trace, const LaunchLinks& started,
     EXPECT_NEAR(static_cast<double>(with_call) / static_cast<double>(kernels + memory),
                 number(entry, "corr_cov"), 0.00006);
   }
-  EXPECT_EQ(stream_table(trace, started, kinds).size(),
+  EXPECT_EQ(stream_table(trace, links, kinds).size(),
             static_cast<std::size_t>(whole(entry, "n_streams")));
 
   const DeviceWork work = device_work(trace, kinds);
   EXPECT_NEAR(ms(length(work.kernels())), number(entry, "kernel_busy_ms"), kRounding);
   EXPECT_NEAR(ms(length(work.all())), number(entry, "gpu_busy_ms"), kRounding);
 
-  const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::orrery);
+  const TemporalBreakdown parts = temporal_breakdown(trace, links, BreakdownPreset::orrery);
   EXPECT_NEAR(ms(parts.total_ns()), number(entry, "gpu_span_ms"), kRounding);
   EXPECT_NEAR(ms(parts.compute_ns), number(entry, "compute_busy_ms"), kRounding);
   EXPECT_NEAR(ms(parts.communication_ns), number(entry, "comm_busy_ms"), kRounding);
@@ -74,7 +74,7 @@ void compare_whole(const RecordedTrace& trace, const LaunchLinks& started,
             parts.total_ns());
 }
 
-void compare_steps(const RecordedTrace& trace, const LaunchLinks& started,
+void compare_steps(const RecordedTrace& trace, const LaunchLinks& links,
                    const std::vector<WorkKind>& kinds, const Value& entry) {
   const std::vector<RecordedStep> steps = recorded_steps(trace);
   const std::vector<Value>& published = entry.find("per_step")->items();
@@ -82,7 +82,7 @@ void compare_steps(const RecordedTrace& trace, const LaunchLinks& started,
   std::vector<Interval> windows;
   windows.reserve(steps.size());
   for (const RecordedStep& step : steps) windows.push_back(step.window);
-  const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, started, kinds, windows);
+  const std::vector<TemporalBreakdown> parts = temporal_breakdowns(trace, links, kinds, windows);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Value& step = published[i];
     EXPECT_EQ("#" + std::to_string(steps[i].number), step.find("step")->scalar_text());
@@ -105,10 +105,10 @@ TEST(PublishedFigures, HoldForEveryRecordedRun) {
     SCOPED_TRACE(name);
     const auto trace = read_kineto(kTraces + name, options);
     ASSERT_TRUE(trace) << trace.error().text();
-    const LaunchLinks started = launch_links(*trace);
+    const LaunchLinks links = launch_links(*trace);
     const std::vector<WorkKind> kinds = work_kinds(*trace);
-    compare_whole(*trace, started, kinds, entry);
-    compare_steps(*trace, started, kinds, entry);
+    compare_whole(*trace, links, kinds, entry);
+    compare_steps(*trace, links, kinds, entry);
     ++compared;
   }
   EXPECT_GE(compared, 50);

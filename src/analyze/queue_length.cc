@@ -5,13 +5,13 @@
 namespace orrery {
 
 std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
-                                                    const LaunchLinks& started) {
+                                                    const LaunchLinks& links) {
   std::vector<std::vector<QueueChange>> lanes(trace.lanes.size());
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
-    if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
+    if (!is_device_work(trace.kind[e]) || links.call[e] == kNoEvent) continue;
     std::vector<QueueChange>& changes = lanes[trace.lane[e]];
     changes.push_back(
-        {.time_ns = trace.start_ns[started.call[e]], .event = started.call[e], .length = 1});
+        {.time_ns = trace.start_ns[links.call[e]], .event = links.call[e], .length = 1});
     changes.push_back({.time_ns = trace.start_ns[e], .event = e, .length = -1});
   }
   for (std::vector<QueueChange>& changes : lanes) {

@@ -26,7 +26,7 @@ struct QueueChange {
 
 // One list for each lane, by time; empty for host lanes.
 std::vector<std::vector<QueueChange>> queue_lengths(const RecordedTrace& trace,
-                                                    const LaunchLinks& started);
+                                                    const LaunchLinks& links);
 
 struct QueueSummary {
   std::int64_t longest = 0;

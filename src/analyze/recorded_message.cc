@@ -106,10 +106,10 @@ std::int64_t group_size(const std::vector<RecordedArgument>& arguments) {
   return kNotRecorded;
 }
 
-void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const LaunchLinks& started,
+void add_from_host(RecordedMessage& message, const RecordedTrace& trace, const LaunchLinks& links,
                    std::uint32_t call) {
   const std::uint32_t mark = mark_around(trace, call);
-  const std::uint32_t op = started.inner_operator[call];
+  const std::uint32_t op = links.inner_operator[call];
   if (mark != kNoEvent && message.collective == Collective::other) {
     message.collective = collective_of(trace.name_of(mark));
   }
@@ -177,7 +177,7 @@ double bus_factor(Collective collective, std::int64_t ranks) {
   }
 }
 
-RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& started,
+RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& links,
                                  std::size_t kernel) {
   if (trace.communication[kernel] != kNoDetails) {
     const CommunicationDetails& details = trace.communications[trace.communication[kernel]];
@@ -185,8 +185,8 @@ RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& 
   }
   RecordedMessage message = {.collective = collective_of(trace.name_of(kernel)), .type = {}};
   if (const TypeName* type = type_in_kernel(trace.name_of(kernel))) message.type = type->name;
-  if (started.call[kernel] != kNoEvent) {
-    add_from_host(message, trace, started, started.call[kernel]);
+  if (links.call[kernel] != kNoEvent) {
+    add_from_host(message, trace, links, links.call[kernel]);
   }
   return message;
 }

@@ -48,7 +48,7 @@ struct RecordedMessage {
 };
 
 // Of a communication kernel.
-RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& started,
+RecordedMessage recorded_message(const RecordedTrace& trace, const LaunchLinks& links,
                                  std::size_t kernel);
 
 }  // namespace orrery

@@ -17,7 +17,7 @@ Result<std::optional<Accelerator>> accelerator_of(const RecordedTrace& trace,
   return std::optional<Accelerator>(std::move(accelerator));
 }
 
-Result<StepPath> path_of(const RecordedTrace& trace, const LaunchLinks& started,
+Result<StepPath> path_of(const RecordedTrace& trace, const LaunchLinks& links,
                          const std::vector<RecordedStep>& steps, const AnalysisOptions& options) {
   if (options.preset != BreakdownPreset::hta) return StepPath();
   Interval window = span_of(trace);
@@ -32,7 +32,7 @@ Result<StepPath> path_of(const RecordedTrace& trace, const LaunchLinks& started,
     window = steps.front().window;
     of = trace.name_of(steps.front().event);
   }
-  const PathGraph graph = path_graph(trace, started, window);
+  const PathGraph graph = path_graph(trace, links, window);
   const auto edges = longest_path(trace, graph);
   StepPath path = critical_path(trace, graph, edges ? *edges : std::vector<std::uint32_t>());
   path.of = std::move(of);
@@ -40,16 +40,16 @@ Result<StepPath> path_of(const RecordedTrace& trace, const LaunchLinks& started,
 }
 
 // `windows` are disjoint, by start.
-HostTime host_of(const RecordedTrace& trace, const LaunchLinks& started,
+HostTime host_of(const RecordedTrace& trace, const LaunchLinks& links,
                  const std::vector<WorkKind>& kinds, const Intervals& windows) {
   std::vector<std::uint32_t> work;
   for (std::uint32_t e = 0; e < trace.size(); ++e) {
     if (kinds[e] != WorkKind::none) work.push_back(e);
   }
-  return host_activity(trace, started, gaps(trace, started, work), windows);
+  return host_activity(trace, links, gaps(trace, links, work), windows);
 }
 
-Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const LaunchLinks& started,
+Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const LaunchLinks& links,
                                   const Intervals& other_process, const Catalog& catalog,
                                   const AnalysisOptions& options) {
   RankAnalysis rank;
@@ -57,19 +57,19 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const LaunchLinks&
   if (const RecordedDevice* device = recorded_device(trace)) rank.device = device->name;
   ORRERY_TRY(rank.accelerator, accelerator_of(trace, catalog, options.accelerator));
   const std::vector<WorkKind> kinds = work_kinds(trace);
-  rank.whole = temporal_breakdown(trace, started, options.preset, std::nullopt, other_process);
+  rank.whole = temporal_breakdown(trace, links, options.preset, std::nullopt, other_process);
   std::vector<Interval> windows;
   const std::vector<RecordedStep> steps = recorded_steps(trace);
   windows.reserve(steps.size());
   for (const RecordedStep& step : steps) windows.push_back(step.window);
   const std::vector<TemporalBreakdown> parts =
-      temporal_breakdowns(trace, started, kinds, windows, other_process);
-  const std::vector<DeviceLag> lags = device_lags(trace, started, windows);
+      temporal_breakdowns(trace, links, kinds, windows, other_process);
+  const std::vector<DeviceLag> lags = device_lags(trace, links, windows);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     rank.steps.push_back({steps[i], parts[i], lags[i]});
   }
   // The whole and the tables of kernels are by the preset; steps and what explains them are not.
-  const std::vector<WorkKind> by_preset = kinds_of(trace, started, options.preset);
+  const std::vector<WorkKind> by_preset = kinds_of(trace, links, options.preset);
   const DeviceWork work = device_work(trace, kinds);
   const Interval span = device_span(trace, kinds);
   rank.recorded_work = span.end > span.start;
@@ -78,24 +78,24 @@ Result<RankAnalysis> analyze_rank(const RecordedTrace& trace, const LaunchLinks&
     std::ranges::sort(windows, [](Interval a, Interval b) { return a.start < b.start; });
     waits = union_of(windows);
   }
-  rank.host = host_of(trace, started, kinds, difference(waits, other_process));
+  rank.host = host_of(trace, links, kinds, difference(waits, other_process));
   rank.overlap = kernel_overlap(device_work(trace, by_preset));
-  rank.kernels = kernel_table(trace, started, by_preset);
-  rank.sequences = kernel_sequences(trace, started);
-  rank.sections = section_table(trace, started);
-  rank.streams = stream_table(trace, started, by_preset);
-  const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, started);
+  rank.kernels = kernel_table(trace, links, by_preset);
+  rank.sequences = kernel_sequences(trace, links);
+  rank.sections = section_table(trace, links);
+  rank.streams = stream_table(trace, links, by_preset);
+  const std::vector<std::vector<QueueChange>> queues = queue_lengths(trace, links);
   for (const StreamRow& stream : rank.streams) {
     rank.queues.push_back(summary_of(queues[stream.lane]));
     rank.queue_series.push_back(series_of(queues[stream.lane], span));
   }
-  rank.operators = operator_table(trace, started, options.grouping,
+  rank.operators = operator_table(trace, links, options.grouping,
                                   rank.accelerator ? &*rank.accelerator : nullptr);
-  rank.launch = launch_statistics(trace, started, kinds);
+  rank.launch = launch_statistics(trace, links, kinds);
   rank.utilization = utilization(trace, work.kernels(), span);
   rank.copies = copy_rates(trace, rank.utilization);
   rank.memory = memory_timelines(trace);
-  ORRERY_TRY(rank.critical, path_of(trace, started, steps, options));
+  ORRERY_TRY(rank.critical, path_of(trace, links, steps, options));
   return rank;
 }
 
@@ -119,13 +119,13 @@ void add_timelines(RunAnalysis& analysis, const RecordedRun& run, int threads) {
 Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
                             const AnalysisOptions& options) {
   const std::size_t count = run.ranks.size();
-  std::vector<LaunchLinks> started(count);
+  std::vector<LaunchLinks> links(count);
   std::vector<Result<RankAnalysis>> ranks(count);
   parallel_for(count, options.threads, [&](std::size_t i) {
-    started[i] = launch_links(run.ranks[i]);
+    links[i] = launch_links(run.ranks[i]);
     const Intervals turns =
         i < options.other_process.size() ? options.other_process[i] : Intervals();
-    ranks[i] = analyze_rank(run.ranks[i], started[i], turns, catalog, options);
+    ranks[i] = analyze_rank(run.ranks[i], links[i], turns, catalog, options);
   });
   RunAnalysis analysis;
   analysis.preset = options.preset;
@@ -134,7 +134,7 @@ Result<RunAnalysis> analyze(const RecordedRun& run, const Catalog& catalog,
     ORRERY_TRY(RankAnalysis one, std::move(rank));
     analysis.ranks.push_back(std::move(one));
   }
-  analysis.communication = communication_table(run.ranks, started, collective_instances(run.ranks));
+  analysis.communication = communication_table(run.ranks, links, collective_instances(run.ranks));
   add_timelines(analysis, run, options.threads);
   std::vector<KernelsOfRank> kernels;
   for (std::size_t i = 0; i < count; ++i) {

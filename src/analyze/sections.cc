@@ -115,8 +115,8 @@ struct Owner {
 
 class Owners {
  public:
-  Owners(const RecordedTrace& trace, const LaunchLinks& started, const Nesting& nesting)
-      : trace_(trace), started_(started), nesting_(nesting) {
+  Owners(const RecordedTrace& trace, const LaunchLinks& links, const Nesting& nesting)
+      : trace_(trace), links_(links), nesting_(nesting) {
     std::unordered_map<std::uint32_t, std::uint32_t> forward_of;
     for (const auto& [forward, backward] : trace.forward_to_backward) {
       forward_of.emplace(backward, forward);
@@ -128,7 +128,7 @@ class Owners {
       if (const auto it = forward_of.find(e); it != forward_of.end()) {
         forward_section_[e] = nesting.section[it->second];
       }
-      const std::uint32_t outer = started.inner_operator[e];
+      const std::uint32_t outer = links.inner_operator[e];
       if (forward_section_[e] == kNoEvent && outer != kNoEvent) {
         forward_section_[e] = forward_section_[outer];
       }
@@ -137,7 +137,7 @@ class Owners {
 
   [[nodiscard]] Owner of_call(std::uint32_t call) const {
     if (nesting_.section[call] != kNoEvent) return {nesting_.section[call], false};
-    const std::uint32_t in = started_.inner_operator[call];
+    const std::uint32_t in = links_.inner_operator[call];
     if (in != kNoEvent && !forward_section_.empty() && forward_section_[in] != kNoEvent) {
       return {forward_section_[in], true};
     }
@@ -147,7 +147,7 @@ class Owners {
 
  private:
   const RecordedTrace& trace_;
-  const LaunchLinks& started_;
+  const LaunchLinks& links_;
   const Nesting& nesting_;
   std::vector<std::uint32_t> forward_section_;  // of the forward operators of an operator
 };
@@ -159,13 +159,13 @@ struct Times {
   std::vector<std::int64_t> launched;
 };
 
-Times times_of(const RecordedTrace& trace, const LaunchLinks& started, const Nesting& nesting) {
+Times times_of(const RecordedTrace& trace, const LaunchLinks& links, const Nesting& nesting) {
   const std::vector<std::int64_t> zeros(trace.size(), 0);
   Times times = {.all_ns = zeros, .own_ns = zeros, .backward_ns = zeros, .launched = zeros};
-  const Owners owners(trace, started, nesting);
+  const Owners owners(trace, links, nesting);
   for (std::size_t e = 0; e < trace.size(); ++e) {
-    if (!is_device_work(trace.kind[e]) || started.call[e] == kNoEvent) continue;
-    const Owner owner = owners.of_call(started.call[e]);
+    if (!is_device_work(trace.kind[e]) || links.call[e] == kNoEvent) continue;
+    const Owner owner = owners.of_call(links.call[e]);
     if (owner.section == kNoEvent) continue;
     times.own_ns[owner.section] += trace.duration_ns[e];
     times.all_ns[owner.section] += trace.duration_ns[e];
@@ -185,7 +185,7 @@ Times times_of(const RecordedTrace& trace, const LaunchLinks& started, const Nes
 
 }  // namespace
 
-std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& started) {
+std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& links) {
   const bool any = [&] {
     for (std::size_t e = 0; e < trace.size(); ++e) {
       if (is_section(trace, e)) return true;
@@ -194,7 +194,7 @@ std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLi
   }();
   if (!any) return {};
   const Nesting nested = nesting(trace);
-  const Times times = times_of(trace, started, nested);
+  const Times times = times_of(trace, links, nested);
   struct Gathered {
     SectionRow row;
     std::vector<std::int64_t> host;

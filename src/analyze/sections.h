@@ -38,6 +38,6 @@ struct SectionRow {
 };
 
 // By name and kind; most device time first, then most host time, then by name.
-std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& started);
+std::vector<SectionRow> section_table(const RecordedTrace& trace, const LaunchLinks& links);
 
 }  // namespace orrery

@@ -49,7 +49,7 @@ TemporalBreakdown breakdown_of(const DeviceWork& work, const std::vector<Gap>& i
 
 }  // namespace
 
-std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& links,
                                BreakdownPreset preset) {
   std::vector<WorkKind> kinds =
       preset == BreakdownPreset::hta ? kinds_of_hta(trace) : work_kinds(trace);
@@ -60,37 +60,36 @@ std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& st
   };
   if (preset == BreakdownPreset::tracelens) {
     std::ranges::replace(kinds, WorkKind::fill, WorkKind::compute);
-    keep([&](std::size_t e) { return started.operator_of(e) != kNoEvent; });
+    keep([&](std::size_t e) { return links.operator_of(e) != kNoEvent; });
   } else if (preset == BreakdownPreset::hta) {
     const std::vector<RecordedStep> steps = recorded_steps(trace);
     const bool several =
         !steps.empty() && trace.name_of(steps.front().event) != trace.name_of(steps.back().event);
     if (!several) return kinds;
     keep([&](std::size_t e) {
-      return started.call[e] != kNoEvent &&
-             trace.start_ns[started.call[e]] < steps.back().window.start;
+      return links.call[e] != kNoEvent && trace.start_ns[links.call[e]] < steps.back().window.start;
     });
   }
   return kinds;
 }
 
-TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const LaunchLinks& started,
+TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const LaunchLinks& links,
                                      BreakdownPreset preset, std::optional<Interval> window,
                                      const Intervals& other_process) {
-  const std::vector<WorkKind> kinds = kinds_of(trace, started, preset);
+  const std::vector<WorkKind> kinds = kinds_of(trace, links, preset);
   const bool asked = window && preset == BreakdownPreset::orrery;
   const Interval whole = asked ? *window : device_span(trace, kinds);
   const DeviceWork work = clipped(device_work(trace, kinds), whole);
-  return breakdown_of(work, gaps(trace, started, events_of(kinds)), whole, other_process);
+  return breakdown_of(work, gaps(trace, links, events_of(kinds)), whole, other_process);
 }
 
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
-                                                   const LaunchLinks& started,
+                                                   const LaunchLinks& links,
                                                    const std::vector<WorkKind>& kinds,
                                                    const std::vector<Interval>& windows,
                                                    const Intervals& other_process) {
   const DeviceWork work = device_work(trace, kinds);
-  const std::vector<Gap> idle = gaps(trace, started, events_of(kinds));
+  const std::vector<Gap> idle = gaps(trace, links, events_of(kinds));
   std::vector<TemporalBreakdown> breakdowns;
   breakdowns.reserve(windows.size());
   for (const Interval& window : windows) {

@@ -64,18 +64,18 @@ struct TemporalBreakdown {
 };
 
 // The kind of every event by a preset; WorkKind::none also of work that it does not take.
-std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& started,
+std::vector<WorkKind> kinds_of(const RecordedTrace& trace, const LaunchLinks& links,
                                BreakdownPreset preset);
 
 // Of one rank. `window` only applies to BreakdownPreset::orrery. `other_process`: as of idle_time.
-TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const LaunchLinks& started,
+TemporalBreakdown temporal_breakdown(const RecordedTrace& trace, const LaunchLinks& links,
                                      BreakdownPreset preset,
                                      std::optional<Interval> window = std::nullopt,
                                      const Intervals& other_process = {});
 
 // The same for several windows of one rank at once, by the definitions of BreakdownPreset::orrery.
 std::vector<TemporalBreakdown> temporal_breakdowns(const RecordedTrace& trace,
-                                                   const LaunchLinks& started,
+                                                   const LaunchLinks& links,
                                                    const std::vector<WorkKind>& kinds,
                                                    const std::vector<Interval>& windows,
                                                    const Intervals& other_process = {});

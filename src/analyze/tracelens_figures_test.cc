@@ -69,12 +69,12 @@ std::string normalized(std::string_view list) {
   return out;
 }
 
-void compare_timeline(const Value& tables, const RecordedTrace& trace, const LaunchLinks& started) {
+void compare_timeline(const Value& tables, const RecordedTrace& trace, const LaunchLinks& links) {
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
     published.emplace(text(row, "type"), number_or_zero(row, "time ms"));
   }
-  const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
+  const TemporalBreakdown parts = temporal_breakdown(trace, links, BreakdownPreset::tracelens);
   constexpr double kTraceLensRounding =
       0.002;  // ms; one fill of the MI300X runs is counted differently
   EXPECT_NEAR(ms(parts.compute_ns), published["computation_time"], kTraceLensRounding);
@@ -86,13 +86,12 @@ void compare_timeline(const Value& tables, const RecordedTrace& trace, const Lau
   EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], kTraceLensRounding);
 }
 
-void compare_operators(const Value& tables, const RecordedTrace& trace,
-                       const LaunchLinks& started) {
+void compare_operators(const Value& tables, const RecordedTrace& trace, const LaunchLinks& links) {
   std::map<std::string, double> direct;
   for (const Value& row : tables.find("ops_summary")->items()) {
     direct[text(row, "name")] += number_or_zero(row, "total_direct_kernel_time_ms");
   }
-  const OperatorTable table = operator_table(trace, started, OperatorGrouping::name, nullptr);
+  const OperatorTable table = operator_table(trace, links, OperatorGrouping::name, nullptr);
   std::map<std::string, double> ours;
   for (const OperatorRow& row : table.rows) {
     ours[std::string(trace.texts[row.name])] = ms(row.direct_ns);
@@ -133,8 +132,8 @@ void compare_work(const std::string& sheet, const Value& published, const Operat
   EXPECT_NEAR(bytes, published_bytes, 1e-3 * published_bytes + (is_normalization ? 16384 : 0));
 }
 
-int compare_shapes(const Value& tables, const RecordedTrace& trace, const LaunchLinks& started) {
-  const OperatorTable table = operator_table(trace, started, OperatorGrouping::arguments, nullptr);
+int compare_shapes(const Value& tables, const RecordedTrace& trace, const LaunchLinks& links) {
+  const OperatorTable table = operator_table(trace, links, OperatorGrouping::arguments, nullptr);
   std::map<std::string, const OperatorRow*> ours;
   for (const OperatorRow& row : table.rows) {
     if (row.device.count == 0 || trace.details[row.example] == kNoDetails) continue;
@@ -173,10 +172,10 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
     SCOPED_TRACE(published.report);
     const Value tables = tables_of(published.report);
     const RecordedTrace trace = published_trace(published.trace);
-    const LaunchLinks started = launch_links(trace);
-    compare_timeline(tables, trace, started);
-    compare_operators(tables, trace, started);
-    compared += compare_shapes(tables, trace, started);
+    const LaunchLinks links = launch_links(trace);
+    compare_timeline(tables, trace, links);
+    compare_operators(tables, trace, links);
+    compared += compare_shapes(tables, trace, links);
   }
   EXPECT_GE(compared, 100);
 }
@@ -186,13 +185,13 @@ TEST(TraceLensFigures, HoldForTheBreakdownAndEveryOperator) {
 TEST(TraceLensFigures, HoldForARunThatRecomputes) {
   const Value tables = tables_of("mi300_resnet_act_checkpoint");
   const RecordedTrace trace = published_trace("mi300/resnet_act_checkpoint");
-  const LaunchLinks started = launch_links(trace);
+  const LaunchLinks links = launch_links(trace);
   std::map<std::string, double> published;
   for (const Value& row : tables.find("gpu_timeline")->items()) {
     const bool again = text(row, "is_recompute") == "True";
     published[text(row, "type") + (again ? " again" : "")] = number_or_zero(row, "time ms");
   }
-  const TemporalBreakdown parts = temporal_breakdown(trace, started, BreakdownPreset::tracelens);
+  const TemporalBreakdown parts = temporal_breakdown(trace, links, BreakdownPreset::tracelens);
   EXPECT_NEAR(ms(parts.total_ns()), published["total_time"], 1e-3);
   EXPECT_NEAR(ms(parts.communication_ns), published["total_comm_time"], 1e-3);
   EXPECT_NEAR(ms(parts.exposed_copy_ns), published["exposed_memcpy_time"], 1e-3);
@@ -200,7 +199,7 @@ TEST(TraceLensFigures, HoldForARunThatRecomputes) {
   std::map<std::string, double> ours;
   std::int64_t compute_ns = 0;
   for (std::size_t e = 0; e < trace.size(); ++e) {
-    const std::uint32_t caller = is_device_work(trace.kind[e]) ? started.operator_of(e) : kNoEvent;
+    const std::uint32_t caller = is_device_work(trace.kind[e]) ? links.operator_of(e) : kNoEvent;
     if (caller == kNoEvent || kinds[e] == WorkKind::fill) continue;
     ours[std::string(trace.name_of(caller))] += ms(trace.duration_ns[e]);
     if (kinds[e] == WorkKind::compute) compute_ns += trace.duration_ns[e];

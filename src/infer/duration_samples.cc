@@ -60,10 +60,10 @@ SampledWork work_of(KernelClass c) {
 }
 
 // Of the innermost operator that has some, as a text of the trace; 0: none are recorded.
-std::uint32_t shapes_of(const RecordedTrace& trace, const LaunchLinks& started,
+std::uint32_t shapes_of(const RecordedTrace& trace, const LaunchLinks& links,
                         std::uint32_t kernel) {
-  for (std::uint32_t op = started.operator_of(kernel); op != kNoEvent;
-       op = started.inner_operator[op]) {
+  for (std::uint32_t op = links.operator_of(kernel); op != kNoEvent;
+       op = links.inner_operator[op]) {
     if (trace.details[op] == kNoDetails) continue;
     const std::uint32_t shapes = trace.operators[trace.details[op]].input_shapes;
     if (shapes != 0) return shapes;
@@ -74,15 +74,15 @@ std::uint32_t shapes_of(const RecordedTrace& trace, const LaunchLinks& started,
 // One rank: its steps, and in which one a kernel was launched.
 struct RankSteps {
   const RecordedTrace& trace;
-  LaunchLinks started;
+  LaunchLinks links;
   std::vector<MarkedStep> steps;
 
   explicit RankSteps(const RecordedTrace& of_trace)
-      : trace(of_trace), started(launch_links(of_trace)), steps(marked_steps(of_trace)) {}
+      : trace(of_trace), links(launch_links(of_trace)), steps(marked_steps(of_trace)) {}
 
   // By position; -1: in none.
   [[nodiscard]] std::int32_t step_of(std::uint32_t kernel) const {
-    const std::uint32_t call = started.call[kernel];
+    const std::uint32_t call = links.call[kernel];
     const std::int64_t at = trace.start_ns[call == kNoEvent ? kernel : call];
     const auto next = std::ranges::upper_bound(steps, at, {}, &MarkedStep::start_ns);
     if (next == steps.begin()) return -1;
@@ -99,9 +99,9 @@ void add_kernels(const RankSteps& rank, std::int32_t place, Collector& to) {
     if (trace.kind[e] != EventKind::kernel || is_communication_kernel(trace.name_of(e))) continue;
     const std::int32_t step = rank.step_of(e);
     if (step < 0) continue;
-    const std::uint32_t op = rank.started.operator_of(e);
+    const std::uint32_t op = rank.links.operator_of(e);
     const std::string_view inner = op == kNoEvent ? "" : trace.name_of(op);
-    const std::uint32_t shapes = shapes_of(trace, rank.started, e);
+    const std::uint32_t shapes = shapes_of(trace, rank.links, e);
     std::array<std::int32_t, 3> grid{};
     if (shapes == 0 && trace.details[e] != kNoDetails) grid = trace.kernels[trace.details[e]].grid;
     const auto [at, is_new] = known.try_emplace(
@@ -156,7 +156,7 @@ void add_communication(std::span<const RecordedTrace> run, std::span<const RankS
     for (const CollectiveMember& m : instance.members) {
       shortest = std::min(shortest, m.transfer_ns);
       if (message.bytes <= 0) {
-        message = recorded_message(run[m.trace], ranks[m.trace].started, m.event);
+        message = recorded_message(run[m.trace], ranks[m.trace].links, m.event);
       }
     }
     const bool pair = instance.point_to_point;

@@ -56,9 +56,9 @@ IdleDevices idle_devices(std::span<const RecordedTrace> run, const ProfileOption
     sum.work = true;
     const Intervals turns = intersection(other_process_turns(trace), windows);
     sum.other_process_ns += length(turns);
-    const LaunchLinks started = launch_links(trace);
+    const LaunchLinks links = launch_links(trace);
     const HostTime host =
-        host_activity(trace, started, gaps(trace, started, work), difference(windows, turns));
+        host_activity(trace, links, gaps(trace, links, work), difference(windows, turns));
     for (std::size_t a = 0; a < kHostActivities; ++a) sum.host.ns[a] += host.ns[a];
   }
   return sum;
@@ -125,10 +125,10 @@ std::string why_idle(std::span<const RecordedTrace> run, const ComparedIdleTime&
 }
 
 std::string why_waiting(std::span<const RecordedTrace> run, const ProfileOptions& steps) {
-  std::vector<LaunchLinks> started;
+  std::vector<LaunchLinks> links;
   std::vector<Intervals> windows;
   for (const RecordedTrace& trace : run) {
-    started.push_back(launch_links(trace));
+    links.push_back(launch_links(trace));
     windows.push_back(windows_of(trace, steps));
   }
   std::vector<CollectiveInstance> asked = collective_instances(run);
@@ -139,7 +139,7 @@ std::string why_waiting(std::span<const RecordedTrace> run, const ProfileOptions
       return !clipped(windows[member.trace], kernel).empty();
     });
   });
-  const CommunicationTable table = communication_table(run, started, asked);
+  const CommunicationTable table = communication_table(run, links, asked);
   std::int64_t all = 0;
   const RankCommunication* most = nullptr;
   for (const RankCommunication& rank : table.ranks) {

@@ -120,8 +120,8 @@ using Groups = std::map<std::string, Group>;
 
 class Reader {
  public:
-  Reader(const RecordedTrace& trace, const LaunchLinks& started, Groups& groups)
-      : trace_(trace), started_(started), groups_(groups) {}
+  Reader(const RecordedTrace& trace, const LaunchLinks& links, Groups& groups)
+      : trace_(trace), links_(links), groups_(groups) {}
 
   std::int64_t read() {
     std::int64_t all_ns = 0;
@@ -167,9 +167,9 @@ class Reader {
     const std::string_view kernel = trace_.name_of(work);
     const bool crosses = trace_.kind[work] == EventKind::copy && !has(kernel, "DtoD") &&
                          !has(kernel, "Device -> Device");
-    const std::uint32_t direct = started_.operator_of(work);
+    const std::uint32_t direct = links_.operator_of(work);
     std::uint32_t op = crosses ? kNoEvent : direct;
-    while (op != kNoEvent && !measured(op)) op = started_.inner_operator[op];
+    while (op != kNoEvent && !measured(op)) op = links_.inner_operator[op];
     if (op == kNoEvent) {
       add_other(work, direct, crosses);
       return;
@@ -235,7 +235,7 @@ class Reader {
   }
 
   const RecordedTrace& trace_;
-  const LaunchLinks& started_;
+  const LaunchLinks& links_;
   Groups& groups_;
   std::map<Key, std::optional<RecordedKernel>> known_;
   std::map<std::uint32_t, Call> calls_;
@@ -270,7 +270,7 @@ struct Transfers {
 };
 
 std::int64_t add_communications(std::span<const RecordedTrace> run,
-                                std::span<const LaunchLinks> started,
+                                std::span<const LaunchLinks> links,
                                 std::vector<RecordedKernel>& out) {
   std::map<std::string, Transfers> rows;
   std::int64_t all_ns = 0;
@@ -283,7 +283,7 @@ std::int64_t add_communications(std::span<const RecordedTrace> run,
       ns += m.transfer_ns + m.waiting_ns;
       waiting += m.waiting_ns;
       shortest = shortest == 0 ? m.transfer_ns : std::min(shortest, m.transfer_ns);
-      if (message.bytes <= 0) message = recorded_message(run[m.trace], started[m.trace], m.event);
+      if (message.bytes <= 0) message = recorded_message(run[m.trace], links[m.trace], m.event);
     }
     all_ns += ns;
     const std::int64_t ranks = message.ranks > 0 ? message.ranks : instance.ranks;
@@ -347,13 +347,13 @@ std::optional<NumberFormat> recorded_format(std::string_view type, std::string_v
 RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
   RecordedKernels out;
   out.ranks = static_cast<std::int64_t>(run.size());
-  std::vector<LaunchLinks> started;
-  started.reserve(run.size());
+  std::vector<LaunchLinks> links;
+  links.reserve(run.size());
   Groups groups;
   std::int64_t all_ns = 0;
   for (const RecordedTrace& trace : run) {
-    started.push_back(launch_links(trace));
-    all_ns += Reader(trace, started.back(), groups).read();
+    links.push_back(launch_links(trace));
+    all_ns += Reader(trace, links.back(), groups).read();
   }
   for (auto& [key, group] : groups) {
     RecordedKernel row = std::move(group.row);
@@ -364,7 +364,7 @@ RecordedKernels recorded_kernels(std::span<const RecordedTrace> run) {
     row.total = seconds_of_ns(spread.total_ns);
     out.kernels.push_back(std::move(row));
   }
-  all_ns += add_communications(run, started, out.kernels);
+  all_ns += add_communications(run, links, out.kernels);
   out.total = seconds_of_ns(all_ns);
   for (const RecordedKernel& row : out.kernels) out.waiting += row.waiting;
   std::ranges::sort(out.kernels, [](const RecordedKernel& a, const RecordedKernel& b) {
