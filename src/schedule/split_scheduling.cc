@@ -188,12 +188,13 @@ std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListR
   return ListScheduler(problem, rule).run();
 }
 
-std::vector<PassOrders> list_schedules(const OrderProblem& problem, ListRule rule, bool few) {
+std::vector<PassOrders> list_schedules(const OrderProblem& problem, ListRule rule,
+                                       ListVariants variants) {
   std::vector<PassOrders> out;
   for (const double patience : {0.0, 1.0}) {
     rule.patience = patience * problem.time[0].front();
     for (const bool fill : {true, false}) {
-      if (few && (patience > 0 || !fill)) continue;
+      if (variants == ListVariants::first && (patience > 0 || !fill)) continue;
       rule.weights_fill = fill;
       if (auto orders = list_schedule(problem, rule)) out.push_back(std::move(*orders));
     }

@@ -28,10 +28,11 @@ struct ListRule {
 // Empty: the limit is too small for one microbatch, or the ranks of a device wait for each other.
 std::optional<PassOrders> list_schedule(const OrderProblem& problem, const ListRule& rule);
 
-// By this rule with and without patience for the time of a forward, with weight gradients that fill
-// gaps and without; of `few` the first of them alone.
+enum class ListVariants { first, all };
+// List schedules by the rule with no patience and with that of one forward, each with
+// `weights_fill` true and false; `first`: without patience and with `weights_fill`.
 std::vector<PassOrders> list_schedules(const OrderProblem& problem, ListRule rule,
-                                       bool few = false);
+                                       ListVariants variants = ListVariants::all);
 
 // A rule whose ranks are the starts of the given orders.
 ListRule rule_of(const OrderProblem& problem, const PassOrders& orders, const PassTimes& times);

@@ -47,7 +47,8 @@ void consider_block(BestOrders& best, const OrderProblem& problem, const Buildin
     best.consider(justified(problem, stable, rounds));
   }
   const bool many = problem.passes() > kManyPasses;
-  for (const PassOrders& orders : list_schedules(problem, rule_of(problem, slots), many)) {
+  const ListVariants variants = many ? ListVariants::first : ListVariants::all;
+  for (const PassOrders& orders : list_schedules(problem, rule_of(problem, slots), variants)) {
     best.consider(justified(problem, orders, rounds));
   }
 }
