@@ -96,7 +96,7 @@ TEST(StepDistribution, RefusesWhatCannotBe) {
             "forecast.step.spread: products.temporal: a spread of nan (write a coefficient of "
             "variation between 0 and 0.5)");
   EXPECT_EQ(refused({.spread = "communication.correlation=1.5"}),
-            "forecast.step.spread: communication.correlation: a correlation of 1.5 (write a share "
+            "forecast.step.spread: communication.correlation: a correlation of 1.5 (write one "
             "between 0 and 1)");
   EXPECT_EQ(refused({.spread = "products.spatial=much"}),
             "forecast.step.spread: products.spatial: 'much' is not a number");

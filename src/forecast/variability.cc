@@ -6,6 +6,7 @@
 #include <array>
 #include <ranges>
 
+#include "forecast/share.h"
 #include "outcome/parsed_number.h"
 
 namespace orrery {
@@ -95,12 +96,13 @@ Result<void> check(const Variability& variability) {
                          "leave it out, and write a spread of 0 for what does not vary");
       }
     }
+    if (n.most == 1) {
+      ORRERY_RETURN_IF_ERROR(check_share(*n.value, std::string(n.key), "correlation"));
+      continue;
+    }
     if (*n.value >= 0 && *n.value <= n.most) continue;
-    const bool share = n.most == 1;
-    return bad_input(
-        fmt::format("a {} of {}", share ? "correlation" : "spread", *n.value), std::string(n.key),
-        share ? std::string("write a share between 0 and 1")
-              : fmt::format("write a coefficient of variation between 0 and {:g}", n.most));
+    return bad_input(fmt::format("a spread of {}", *n.value), std::string(n.key),
+                     fmt::format("write a coefficient of variation between 0 and {:g}", n.most));
   }
   return {};
 }
