@@ -102,9 +102,7 @@ class FileReader {
         if (read > 0) break;
         ORRERY_TRY(const bool any, window().more());
         if (any) continue;
-        ORRERY_TRY([[maybe_unused]] const KinetoText::Piece end,
-                   text_.cut("in the middle of an event"));
-        return {};
+        return text_.ends_early("in the middle of an event");
       }
       if (options_.interrupted != nullptr && options_.interrupted->load()) {
         return fail(ErrorCode::io, "interrupted", window().stream().name());

@@ -20,17 +20,21 @@ Failure KinetoText::broken(std::size_t at) const {
       "what was read is written");
 }
 
-Result<KinetoText::Piece> KinetoText::cut(const std::string& inside) {
+Result<void> KinetoText::ends_early(const std::string& inside) {
   if (any_list_ && incomplete_ == Incomplete::use_what_is_whole) {
     truncated_ = true;
     place_ = Place::after;
-    return Piece{};
+    return {};
   }
   return bad_input(
       std::string(window_.stream().truncated() ? "the gzip stream" : "the file") + " ends " +
           inside,
       window_.place(window_.text().size()),
       any_list_ ? "a job that is killed leaves such files; --partial uses what is whole" : "");
+}
+
+Result<KinetoText::Piece> KinetoText::early_end(const std::string& inside) {
+  return ends_early(inside).map([] { return Piece{}; });
 }
 
 Result<bool> KinetoText::closes(char bracket) {
@@ -64,7 +68,7 @@ Result<void> KinetoText::begin() {
     window_.take(3);
     ORRERY_TRY(next, window_.peek());
   }
-  if (window_.text().empty()) return fail(cut("before it begins").error());
+  if (window_.text().empty()) return ends_early("before it begins");
   if (next != '{') {
     const TraceFormat* format = format_of(window_.text());
     is_list_ = next == '[' && (format == &kKineto || format == &kUnknownFormat);
@@ -99,20 +103,20 @@ Result<KinetoText::Piece> KinetoText::member() {
     place_ = Place::after;
     return end();
   }
-  if (window_.text().empty()) return cut("in the header");
+  if (window_.text().empty()) return early_end("in the header");
   if (window_.text().front() != '"') return wrong("not JSON: a key is missing");
   ORRERY_TRY(const std::string_view key, window_.value());
-  if (key.empty()) return cut("in a key");
+  if (key.empty()) return early_end("in a key");
   std::string buffer;
   Piece out{Kind::member, std::string(plain_text(key, buffer))};
   const std::string shown = "\"" + out.key.substr(0, 100) + "\"";
   window_.take(key.size());
   ORRERY_TRY(char next, window_.peek());
-  if (window_.text().empty()) return cut("in the header");
+  if (window_.text().empty()) return early_end("in the header");
   if (next != ':') return wrong("not JSON: a colon is missing behind " + shown);
   window_.take(1);
   ORRERY_TRY(next, window_.peek());
-  if (window_.text().empty()) return cut("in the header");
+  if (window_.text().empty()) return early_end("in the header");
   if (next == '[' && out.key == "traceEvents") {
     if (any_list_) return wrong("a second list traceEvents", "one file holds one trace");
     window_.take(1);
@@ -124,7 +128,7 @@ Result<KinetoText::Piece> KinetoText::member() {
   if (out.text.empty() && (next == ',' || next == '}' || next == ']')) {
     return wrong("not JSON: " + shown + " has no value");
   }
-  if (out.text.empty()) return cut("in the value of " + shown);
+  if (out.text.empty()) return early_end("in the value of " + shown);
   given_ = out.text.size();
   return out;
 }
@@ -136,7 +140,7 @@ Result<bool> KinetoText::at_event() {
     return false;
   }
   if (window_.text().empty()) {
-    ORRERY_TRY([[maybe_unused]] const Piece end, cut("in the middle of its events"));
+    ORRERY_RETURN_IF_ERROR(ends_early("in the middle of its events"));
     return false;
   }
   if (window_.text().front() != '{') return wrong("not an event: { is missing");
@@ -147,7 +151,7 @@ Result<KinetoText::Piece> KinetoText::event() {
   ORRERY_TRY(const bool any, at_event());
   if (!any) return Piece{truncated_ ? Kind::end : Kind::end_of_events};
   ORRERY_TRY(const std::string_view text, window_.value());
-  if (text.empty()) return cut("in the middle of an event");
+  if (text.empty()) return early_end("in the middle of an event");
   given_ = text.size();
   return Piece{Kind::event, "", text};
 }
@@ -163,7 +167,7 @@ Result<KinetoText::Piece> KinetoText::end() {
   if (!window_.text().empty()) {
     return wrong("something follows the end of the trace", "one file holds one trace");
   }
-  return window_.stream().truncated() ? cut("in the middle of the gzip stream") : Piece{};
+  return window_.stream().truncated() ? early_end("in the middle of the gzip stream") : Piece{};
 }
 
 }  // namespace orrery

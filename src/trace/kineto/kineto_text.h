@@ -34,14 +34,17 @@ class KinetoText {
 
   // Errors, each with its byte: what is no JSON or no such trace, or ends in the middle.
   Result<Piece> next();
-  // In place of next() among the events: whether there is another, with which the window then
-  // begins. The caller takes it, and others behind it.
+  // Instead of next(), inside the list of events: whether another event follows. If so, the window
+  // begins with it, and the caller takes it and as many after it as it wants.
   Result<bool> at_event();
   // The text ends where it should not: an error, or the end of what is used.
-  Result<Piece> cut(const std::string& inside);
+  Result<void> ends_early(const std::string& inside);
+  // Whether the text was cut among its events.
   [[nodiscard]] bool truncated() const { return truncated_; }
 
+  // The text from the first byte that was not taken yet.
   TextWindow& window() { return window_; }
+  // An error at the first byte of the window.
   [[nodiscard]] Failure wrong(const std::string& message, const std::string& hint = "") const {
     return bad_input(message, window_.place(), hint);
   }
@@ -54,6 +57,7 @@ class KinetoText {
   enum class Place { before, members, events, after };
 
   Result<void> begin();
+  Result<Piece> early_end(const std::string& inside);  // of ends_early(), if it is no error
   void begin_events();
   // Takes the closing bracket, or goes behind the comma before what follows.
   Result<bool> closes(char bracket);
