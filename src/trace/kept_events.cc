@@ -5,7 +5,7 @@
 namespace orrery {
 
 void keep_events(RecordedTrace& trace, const std::vector<bool>& kept) {
-  trace.each_column([&](auto& column) {
+  trace.for_each_column([&](auto& column) {
     std::size_t to = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       if (kept[i]) column[to++] = column[i];

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "trace/has.h"
 #include "trace/recorded_trace.h"
 
 namespace orrery {

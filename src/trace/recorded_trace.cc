@@ -1,14 +1,8 @@
 #include "trace/recorded_trace.h"
 
-#include <algorithm>
+#include "trace/has.h"
 
 namespace orrery {
-
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [&](char a, char b) { return lower(a) == b; }) != text.end();
-}
 
 TextTable::TextTable() { intern(""); }
 

@@ -214,9 +214,9 @@ struct RecordedTrace {
   [[nodiscard]] std::int64_t end_ns(std::size_t event) const {
     return start_ns[event] + duration_ns[event];
   }
-  // Calls f(column) for each of the columns that have an entry an event.
+  // Calls f(column) with every column that has one entry for each event.
   template <class F>
-  void each_column(const F& f) {
+  void for_each_column(const F& f) {
     const auto each = [&](auto&... columns) { (f(columns), ...); };
     each(start_ns, duration_ns, correlation, external_id, name, lane, details, communication, place,
          kind);
@@ -226,8 +226,6 @@ struct RecordedTrace {
                        std::int64_t starts_ns, std::int64_t takes_ns);
 };
 
-// `part` in lower case.
-bool contains_ignoring_case(std::string_view text, std::string_view part);
 // Whether a kernel communicates: NCCL, RCCL, or DeepEP, by its name, in any case. Every other
 // kernel computes. Source: definitions of validation/traces/README.md.
 bool is_communication_kernel(std::string_view name);

@@ -18,7 +18,7 @@ void sort_events(RecordedTrace& trace) {
   std::vector<std::uint32_t> order(trace.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, before);
-  trace.each_column([&](auto& column) {
+  trace.for_each_column([&](auto& column) {
     const auto given = column;
     for (std::size_t i = 0; i < order.size(); ++i) column[i] = given[order[i]];
   });
