@@ -84,7 +84,8 @@ Result<void> stated(const TimeLaw& law, std::string_view key, bool given,
                    std::string(key), given ? "leave it out, or state another law" : "");
 }
 
-// Of which the mean alone says how long the times are.
+// Laws whose times are proportional to their mean, so that another mean is all it takes to scale
+// them.
 bool is_scaled_by_mean(TimeForm form) {
   return form == TimeForm::exactly || form == TimeForm::exponential || form == TimeForm::weibull ||
          form == TimeForm::gamma;

@@ -82,8 +82,8 @@ struct CollectiveComparison {
   Bytes payload;
   double bus_factor = 1;  // bus bandwidth = factor x payload / time
   CollectiveChoice library;
-  // What the library chooses, whatever is simulated; of an all-to-all, whose messages travel
-  // directly or are gathered first: direct or pxn.
+  // The algorithm that the library chooses; for an all-to-all `direct` or `pxn`. It need not be
+  // among `algorithms`.
   ProgramAlgorithm library_algorithm = ProgramAlgorithm::ring;
   std::vector<AlgorithmTimes> algorithms;  // the fastest by flows first
 };

@@ -1,4 +1,5 @@
-// The time of a rank's device in four parts, which add up to the window they are of exactly.
+// The time of a device, or of the threads of a host, in four parts, which add up to the window they
+// are of exactly.
 //
 //   exposed compute         computing kernels run, communication does not
 //   overlapped              both
@@ -26,7 +27,7 @@ struct FourParts {
   }
 };
 
-// A kernel, or what a thread did.
+// A kernel, or a stretch in which a thread works.
 struct WorkSpan {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

@@ -37,8 +37,9 @@ PassOrders improve(const OrderProblem& problem, PassOrders orders,
 PassOrders perturbed(const OrderProblem& problem, PassOrders orders,
                      const ImprovementOptions& options);
 
-// Both in turn, eight times or until it is done, on an eighth of the placements; each result is
-// considered, and the last is where the next round begins.
+// Alternates perturbed() and improve() with justification for eight rounds or until `done`. Each of
+// these 16 calls has a sixteenth of the placements. `consider` is called with every result, from
+// which the next goes on.
 void improve_in_rounds(const OrderProblem& problem, PassOrders orders, ImprovementOptions options,
                        const std::function<bool()>& done,
                        const std::function<void(const PassOrders&)>& consider);

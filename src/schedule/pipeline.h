@@ -98,9 +98,9 @@ struct Pipeline {
   }
 };
 
-// What an operation changes of what its device holds: visit(chunk, activations, pending) with the
-// number of microbatches of the chunk between forward and gradient, and of those that only lack their
-// weight gradient. Activations are taken when the operation begins; all else is when it ends.
+// How an operation changes what its device holds. Calls visit(chunk, activations, pending) with the
+// change in the count of microbatches whose activations are held, and in that of those whose weight
+// gradient is pending. Activations are taken when the operation begins; all else is when it ends.
 template <class Visit>
 void for_each_change(const PipelineOperation& op, const Visit& visit) {
   switch (op.action) {

@@ -3,8 +3,8 @@
 // Device work and the runtime call that launched it carry the same correlation; a call that appears
 // twice under one correlation counts once, the earlier. Host events nest: an event lies in the
 // innermost operator of its thread that covers its start. Where the launch is not in the recording,
-// the operator whose external id the work carries takes its place, if that id is not the correlation
-// over again (traces until early 2024).
+// the operator whose external id the work carries takes its place, unless that id is the
+// correlation over again (traces until early 2024).
 //
 // Source: validation/traces/README.md (share of work with a launch, by file); writers of
 // pytorch/kineto. Not modelled: kernels launched by kernels. O(events), thread-safe.

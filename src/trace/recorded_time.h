@@ -1,4 +1,4 @@
-// Times of recordings are whole nanoseconds: as seconds, and what a recording spans.
+// Times of recordings are whole nanoseconds: as seconds, what a recording spans, and their median.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ inline Interval span_of(const RecordedTrace& trace) {
   return span;
 }
 
-// Of an even number the upper one in the middle; leaves them in another order.
+// The median, of an even number of values the upper of the two in the middle. Reorders `values`,
+// which must not be empty.
 inline std::int64_t median(std::vector<std::int64_t>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -101,7 +101,8 @@ StepEnds ends_of_steps(std::span<const RecordedTrace> traces, const RunGraph& gr
   return out;
 }
 
-// Of each step of the graph, how long a thread of its rank does anything.
+// Of each step of the graph, how long a thread of its rank does anything. What a thread does counts
+// as compute; no span communicates, so that all of it is exposed compute.
 std::vector<std::int64_t> host_times(const RunGraph& graph, const ReplayedRun& replayed) {
   std::map<std::uint32_t, std::vector<WorkSpan>> of_trace;
   for (const RunLane& lane : graph.lanes) {

@@ -294,6 +294,7 @@ BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
     std::vector<double> alone;
     for (std::int64_t c = 0; c < kColumns; ++c) {
       const FourParts parts = over_time.between(column_begins(c), column_begins(c + 1));
+      // A column shorter than a nanosecond is empty; it must not divide by zero.
       const Seconds column = std::max(parts.total(), Seconds(1e-9));
       computing.push_back((parts.exposed_compute + parts.overlapped) / column);
       alone.push_back(parts.exposed_communication / column);

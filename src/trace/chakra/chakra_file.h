@@ -11,7 +11,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "outcome/result.h"
 #include "trace/byte_stream.h"
