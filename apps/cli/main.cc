@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
 
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   if (argc > 1 && std::string_view(argv[1]) == "--complete") {
+    choose_output({.json = true});  // for a shell: not laid out for people
     return print(completions(app, words.subspan(2)));
   }
 
