@@ -178,8 +178,8 @@ Result<std::string> completion_script(std::string_view shell) {
 _orrery() {
   local IFS=$'\n'
   local typed="${1/#\~\//$HOME/}"
-  COMPREPLY=($(compgen -W "$("$typed" --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" | cut -f1)" \
-    -- "${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$("$typed" --complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null |
+    cut -f1)" -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _orrery orrery
 )bash";
@@ -188,7 +188,7 @@ complete -o default -F _orrery orrery
     return R"zsh(#compdef orrery
 _orrery() {
   local -a found
-  found=("${(@f)$(${~words[1]} --complete "${(@)words[2,CURRENT-1]}" | tr '\t' ':')}")
+  found=("${(@f)$(${~words[1]} --complete "${(@)words[2,CURRENT-1]}" 2>/dev/null | tr '\t' ':')}")
   _describe orrery found || _files
 }
 if [ "$funcstack[1]" = _orrery ]; then _orrery "$@"; else compdef _orrery orrery; fi
@@ -198,7 +198,7 @@ if [ "$funcstack[1]" = _orrery ]; then _orrery "$@"; else compdef _orrery orrery
     return R"fish(# Completion of orrery for fish.
 function __orrery_complete
   set -l words (commandline -opc | string replace -r '^~/' ~/)
-  $words[1] --complete $words[2..-1]
+  $words[1] --complete $words[2..-1] 2>/dev/null
 end
 complete -c orrery -a '(__orrery_complete)'
 )fish";

@@ -81,6 +81,7 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
               t.placed.codec == VectorCodec::none ? "" : std::string(to_text(t.placed.codec)),
               fmt::format("{:.3g} ms", t.torchrec_ms), t.placed.reason);
   }
+  const auto figure = [](const auto& quantity) { return unbroken(to_text(quantity)); };
   std::string out = paragraph(style, "{} on {} ranks of {}", placement.model,
                               grouped(placement.ranks), placement.cluster);
   out += "\n" + table.text(style) + "\n";
@@ -88,17 +89,17 @@ std::string placement_text(const ReportedPlacement& placement, const TextStyle& 
       style,
       "the busiest rank looks up, updates and sends for {:.3f} times the mean; its tables and "
       "their optimizer's states take {}, the mean {}",
-      placement.imbalance, to_text(placement.busiest_memory), to_text(placement.mean_memory));
+      placement.imbalance, figure(placement.busiest_memory), figure(placement.mean_memory));
   if (placement.host_memory + placement.storage > Bytes(0)) {
     out += paragraph(style, "of a rank, {} lie in memory of the host and {} on disks",
-                     to_text(placement.host_memory), to_text(placement.storage));
+                     figure(placement.host_memory), figure(placement.storage));
   }
   out += paragraph(style,
                    "by the planner's count they take {} of a step; no division of its kinds takes "
                    "less than {}",
-                   to_text(placement.time), to_text(placement.bound));
+                   figure(placement.time), figure(placement.bound));
   return out + paragraph(style, "the step takes {} of the {} of a rank{}",
-                         to_text(placement.step_memory), to_text(placement.capacity),
+                         figure(placement.step_memory), figure(placement.capacity),
                          placement.fits ? "" : ": it does not fit");
 }
 
