@@ -1,25 +1,38 @@
 #include "trace/launch_links.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
 namespace orrery {
 namespace {
 
-// Events are sorted by start, longer first, so one stack of open operators a lane is enough.
 void link_operators(const RecordedTrace& trace, LaunchLinks& links) {
+  // Operators that have begun on each lane, outermost first; none ends after the one before it.
   std::vector<std::vector<std::uint32_t>> open(trace.lanes.size());
   for (std::uint32_t event = 0; event < trace.size(); ++event) {
     if (trace.lanes[trace.lane[event]].device) continue;
     auto& stack = open[trace.lane[event]];
     const std::int64_t start = trace.start_ns[event];
-    while (!stack.empty() && trace.end_ns(stack.back()) <= start) stack.pop_back();
-    if (!stack.empty()) {
-      links.inner_operator[event] = stack.back();
-      links.outermost[event] = stack.front();
+    const std::int64_t end = trace.end_ns(event);
+    // One without duration lasts for the events that begin with it.
+    while (!stack.empty() && trace.end_ns(stack.back()) <= start &&
+           trace.start_ns[stack.back()] < start) {
+      stack.pop_back();
     }
-    if (trace.kind[event] == EventKind::cpu_operator) stack.push_back(event);
+    const auto covering = std::ranges::partition_point(
+        stack, [&](std::uint32_t op) { return trace.end_ns(op) >= end; });
+    if (covering != stack.begin()) {
+      links.inner_operator[event] = *std::prev(covering);
+    } else if (trace.kind[event] == EventKind::runtime_call && !stack.empty()) {
+      links.inner_operator[event] = stack.back();
+    }
+    if (links.inner_operator[event] != kNoEvent) links.outermost[event] = stack.front();
+    if (trace.kind[event] != EventKind::cpu_operator) continue;
+    // From here on, this one covers whatever one that ends earlier would.
+    while (!stack.empty() && trace.end_ns(stack.back()) < end) stack.pop_back();
+    stack.push_back(event);
   }
 }
 

@@ -1,13 +1,15 @@
 // Which call of the host put work on a device, and in which operator of the framework.
 //
 // Device work and the runtime call that launched it carry the same correlation; a call that appears
-// twice under one correlation counts once, the earlier. Host events nest: an event lies in the
-// innermost operator of its thread that covers its start. Where the launch is not in the recording,
-// the operator whose external id the work carries takes its place, unless that id is the
-// correlation over again (traces until early 2024).
+// twice under one correlation counts once, the earlier. An event of the host lies in the innermost
+// operator of its thread that covers all of it. A call that none covers whole, as profilers date
+// the end of a call or an operator some microseconds off, lies in the innermost one that covers its
+// start. Where the launch is not in the recording, the operator whose external id the work carries
+// takes its place, if that id is not the correlation over again (traces until early 2024).
 //
 // Source: validation/traces/README.md (share of work with a launch, by file); writers of
-// pytorch/kineto. Not modelled: kernels launched by kernels. O(events), thread-safe.
+// pytorch/kineto. Not modelled: kernels launched by kernels. O(n log n) for n events,
+// thread-safe.
 #pragma once
 
 #include <cstdint>
