@@ -286,7 +286,10 @@ BandChart bands(std::span<const RecordedTrace> traces, const RunGraph& graph,
                      .css_classes = {std::string(to_text(Category::attention_projection)),
                                      std::string(to_text(Category::exposed_tp))}};
   chart.seconds = static_cast<double>(end_ns) * 1e-9;
-  const auto column_begins = [&](std::int64_t c) { return end_ns * c / kColumns; };
+  // In two parts, as end_ns * c overflows for replays of more than 417 days.
+  const auto column_begins = [&](std::int64_t c) {
+    return end_ns / kColumns * c + end_ns % kColumns * c / kColumns;
+  };
   for (const auto& [place, spans] : places) {
     if (chart.bands.size() == kMostRankBands) break;
     const PartsOverTime over_time(spans);
