@@ -125,9 +125,10 @@ std::vector<std::string_view> json_items(std::string_view json) {
   if (!json.starts_with('[')) return out;
   json = without_blanks(json.substr(1));
   while (!json.empty() && !json.starts_with(']')) {
-    out.push_back(first_value(json));
-    if (out.back().empty()) return {};  // not JSON
-    json = without_blanks(json.substr(out.back().size()));
+    const std::size_t end = end_of_json_value(json, 0);
+    if (end == std::string_view::npos || end == 0) break;
+    out.push_back(json.substr(0, end));
+    json = without_blanks(json.substr(end));
     if (json.starts_with(',')) json = without_blanks(json.substr(1));
   }
   return out;
@@ -136,8 +137,10 @@ std::vector<std::string_view> json_items(std::string_view json) {
 std::optional<std::string> json_string(std::string_view json) {
   json = without_blanks(json);
   if (!json.starts_with('"')) return std::nullopt;
+  const std::size_t end = end_of_json_value(json, 0);
+  if (end == std::string_view::npos) return std::nullopt;
   std::string buffer;
-  return std::string(plain_text(first_value(json), buffer));
+  return std::string(plain_text(json.substr(0, end), buffer));
 }
 
 std::optional<std::int64_t> json_integer(std::string_view json) {

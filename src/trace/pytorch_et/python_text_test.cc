@@ -16,7 +16,10 @@ TEST(PythonText, KnowsJsonFromWhatIsNone) {
                             "[1]]", "'a'", "\"\\u12\"", "-"}) {
     EXPECT_FALSE(is_shallow_json(other)) << other;
   }
-  EXPECT_TRUE(is_shallow_json(std::string(60, '[') + std::string(60, ']')));
+  EXPECT_TRUE(is_shallow_json(std::string(kMostNested, '[') + std::string(kMostNested, ']')));
+  EXPECT_FALSE(
+      is_shallow_json(std::string(kMostNested + 1, '[') + std::string(kMostNested + 1, ']')));
+  EXPECT_FALSE(is_shallow_json("\"\xff\""));
   EXPECT_FALSE(is_shallow_json(std::string(100'000, '[') + std::string(100'000, ']')));
 }
 
@@ -26,6 +29,10 @@ TEST(PythonText, TakesAListApart) {
   EXPECT_THAT(json_items("3"), ElementsAre());
   EXPECT_EQ(json_string(R"("a\"b\u00e9\ud83d\ude00")"), "a\"b\xc3\xa9\xf0\x9f\x98\x80");
   EXPECT_EQ(json_string("3"), std::nullopt);
+  EXPECT_EQ(json_string("\"without an end"), std::nullopt);
+  EXPECT_EQ(json_string("\"without an end\\\""), std::nullopt);
+  EXPECT_THAT(json_items("[1, [2, 3"), ElementsAre("1"));
+  EXPECT_THAT(json_items("[1, }, 2]"), ElementsAre("1"));
   EXPECT_EQ(json_integer(" -42 "), -42);
   EXPECT_EQ(json_integer("4.5"), std::nullopt);
 }
