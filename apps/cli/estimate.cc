@@ -148,7 +148,8 @@ Result<std::string> write_files(const EstimateOptions& options, const Common& co
 
 // Stands before the figures of a plan that no accelerator can hold, with the search for one that it
 // can; empty for the others.
-std::string refusal_text(const Estimate& figures, const Question& q, const TextStyle& style) {
+std::string refusal_text(const Estimate& figures, const Question& q, bool plan_stated,
+                         const TextStyle& style) {
   if (figures.verdict != Verdict::does_not_fit) return "";
   const std::string rank = q.adapter_rank == 0 ? "" : std::to_string(q.adapter_rank);
   std::string search = "orrery search " + q.model;
@@ -167,6 +168,7 @@ std::string refusal_text(const Estimate& figures, const Question& q, const TextS
          painted(fmt::format("{}: it needs {} and has {}.", style_of(figures.verdict).words,
                              gibibytes(figures.peak_memory), gibibytes(figures.memory_capacity)),
                  style_of(figures.verdict).ink, style) +
+         (plan_stated ? " Degrees that the plan does not state are 1, apart from dp." : "") +
          (q.model == "-" ? "" : " To look for plans that fit: " + search) + "\n\n";
 }
 
@@ -207,8 +209,8 @@ Result<int> estimate_plan(const EstimateOptions& options, const Common& common) 
     return answered(to_json(estimate_json(figures, subject, extras)), fits);
   }
   const TextStyle style = text_style();
-  std::string text =
-      refusal_text(figures, options.question, style) + estimate_text(figures, subject, style);
+  std::string text = refusal_text(figures, options.question, !spec.stated.empty(), style) +
+                     estimate_text(figures, subject, style);
   if (extras.run) {
     text +=
         heading("The whole run", "", style) + paragraph(style, healthy_run_sentence(*extras.run));

@@ -58,6 +58,7 @@ Result<int> predict_generation(const GenerateOptions& options, const Common& com
   question.evaluated = options.evaluated;
   question.decoder_ranks = options.decoder_ranks;
   if (options.displaced_after >= 0) question.displaced_after = options.displaced_after;
+  question.plan_stated = !spec.stated.empty();
   question.micro_batch_stated = std::ranges::find(spec.stated, "micro_batch") != spec.stated.end();
   ORRERY_TRY(const Generation made, generation(spec.scenario, question, catalog));
   return answered(

@@ -22,6 +22,10 @@ Result<Spec> subject(const Question& q, const Catalog& catalog) {
   if (file) {
     ORRERY_TRY(const Document document, read_document(q.model));
     if (is_spec(document)) return read_spec(document, q.cluster, catalog);
+    if (document.root.find("jobs") != nullptr) {
+      return bad_input("a file of jobs on a fabric, not a model", document.name,
+                       "write orrery cluster " + q.model);
+    }
     ORRERY_TRY(spec.scenario.model, read_based_model(document, catalog));
   } else {
     ORRERY_TRY(spec.scenario.model, load_model(q.model, catalog));

@@ -27,7 +27,17 @@ Result<GroupShape> group_of(const CollectiveResults& results, const Cluster& clu
                                  cluster.name, cluster.accelerators),
                      "--on", "name the cluster on which the test ran");
   }
-  if (ranks < 2) return bad_input("a collective of one rank", "--on");
+  if (ranks < 2) {
+    return results.ranks > 0
+               ? bad_input(
+                     "the results name one rank alone, in one line \"# Rank\"; a collective "
+                     "has two or more",
+                     "",
+                     "keep the lines \"# Rank\" of all ranks, or leave out all of them: "
+                     "every accelerator of --on is then taken to take part")
+               : bad_input(cluster.name + " has one accelerator; a collective has two or more",
+                           "--on", "name the cluster on which the test ran");
+  }
   if (ranks % nodes != 0 || ranks / nodes > cluster.accelerators_per_node) {
     return bad_input(fmt::format("{} ranks on {} hosts, and a node of {} has {} accelerators",
                                  ranks, nodes, cluster.name, cluster.accelerators_per_node),

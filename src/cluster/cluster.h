@@ -98,6 +98,9 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
 // a ClusterDescription that refers to the catalog.
 Result<Cluster> read_cluster(const Document& document, const Catalog& catalog);
 
+// The `cluster` of a specification: a name, {name, gpus}, or as in a file of its own.
+Result<Cluster> stated_cluster(const Document& document, const Catalog& catalog);
+
 // What some accelerators of a cluster, in ascending order, have of it beside others: the sites that
 // they lie in and, of each level there, as many as are in the unit that holds most of them. Levels
 // that join no more than the one inside them are left out, and so is the link where one site

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <tuple>
 
@@ -204,6 +206,22 @@ levels:
   EXPECT_EQ(c->levels[2].bandwidth, BytesPerSecond(25e9));
   EXPECT_EQ(c->levels[2].latency, Seconds(9e-6));
   EXPECT_EQ(c->levels[2].oversubscription, 2);
+}
+
+// A specification is taken for its cluster; one that names another is not followed.
+TEST(ClusterFile, MayBeASpecification) {
+  const std::string path = testing::TempDir() + "specification.yaml";
+  const auto write = [&](const std::string& cluster) {
+    std::ofstream(path) << "model: llama-3-8b\ncluster: " << cluster << "\n";
+  };
+  write("h100-sxm:64");
+  EXPECT_EQ(parse(path), parse("h100-sxm:64"));
+  EXPECT_EQ(parse(path + ":32"), parse("h100-sxm:32"));
+  write("{name: h100-sxm, gpus: 16}");
+  EXPECT_EQ(parse(path), parse("h100-sxm:16"));
+  write(path);
+  EXPECT_THAT(error_of(path), HasSubstr("unknown field 'model' in cluster"));
+  std::filesystem::remove(path);
 }
 
 TEST(ClusterFile, NamesOfLevelsDoNotChangeWhatTheyAre) {

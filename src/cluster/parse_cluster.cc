@@ -107,6 +107,34 @@ Result<Cluster> named(const Name& name, const Catalog& catalog) {
   return build_cluster(description, catalog);
 }
 
+using FileReader = Result<Cluster> (&)(const Document&, const Catalog&);
+
+Result<Cluster> parse_with(std::string_view text, const Catalog& catalog, FileReader read_file) {
+  const std::string_view head = text.substr(0, text.rfind(':'));
+  if (!is_path(text) && !is_path(head)) return parse_cluster_name(text, catalog);
+  // A path, followed by a count unless the colon belongs to the path.
+  const bool counted = is_path(head) && head.size() < text.size() &&
+                       text.find('/', head.size()) == std::string_view::npos &&
+                       parse_count(text.substr(head.size() + 1)).has_value();
+  if (!counted) {
+    ORRERY_TRY(const Document document, read_document(std::string(text)));
+    return read_file(document, catalog);
+  }
+  ORRERY_TRY(const Name name, split(text));
+  ORRERY_TRY(const Document document, read_document(name.head));
+  ORRERY_TRY(Cluster cluster, read_file(document, catalog));
+  return part_of(cluster, *name.count);
+}
+
+// A file of a cluster, or a specification that has one.
+Result<Cluster> cluster_of_file(const Document& document, const Catalog& catalog) {
+  const Value& root = document.root;
+  const bool specification = root.kind() == Value::Kind::map && root.find("model") != nullptr;
+  const Value* own = specification ? root.find("cluster") : nullptr;
+  return own == nullptr ? read_cluster(document, catalog)
+                        : stated_cluster(Document{document.name, *own}, catalog);
+}
+
 }  // namespace
 
 Result<Cluster> read_cluster(const Document& stated, const Catalog& catalog) {
@@ -135,24 +163,24 @@ Result<Cluster> parse_cluster_name(std::string_view text, const Catalog& catalog
 }
 
 Result<Cluster> parse_cluster(std::string_view text, const Catalog& catalog) {
-  const std::string_view head = text.substr(0, text.rfind(':'));
-  if (!is_path(text) && !is_path(head)) return parse_cluster_name(text, catalog);
-  if (is_path(text) && !is_path(head)) {
-    ORRERY_TRY(const Document document, read_document(std::string(text)));
-    return read_cluster(document, catalog);
+  return parse_with(text, catalog, cluster_of_file);
+}
+
+Result<Cluster> stated_cluster(const Document& document, const Catalog& catalog) {
+  const Value& value = document.root;
+  std::string where = document.name + ": ";
+  if (value.line() > 0) where += "line " + std::to_string(value.line()) + ", ";
+  where += "cluster";
+  // A file that is named here is one of a cluster, so that no file names itself.
+  if (value.is_scalar()) return at(where, parse_with(value.scalar_text(), catalog, read_cluster));
+  const Value* name = value.find("name");
+  const Value* gpus = value.find("gpus");
+  if (name != nullptr && value.members().size() == (gpus != nullptr ? 2U : 1U)) {
+    const std::string text =
+        name->scalar_text() + (gpus != nullptr ? ":" + gpus->scalar_text() : std::string());
+    return at(where, parse_with(text, catalog, read_cluster));
   }
-  // A path, followed by a count unless the colon belongs to the path.
-  const bool counted = head.size() < text.size() &&
-                       text.find('/', head.size()) == std::string_view::npos &&
-                       parse_count(text.substr(head.size() + 1)).has_value();
-  if (!counted) {
-    ORRERY_TRY(const Document document, read_document(std::string(text)));
-    return read_cluster(document, catalog);
-  }
-  ORRERY_TRY(const Name name, split(text));
-  ORRERY_TRY(const Document document, read_document(name.head));
-  ORRERY_TRY(Cluster cluster, read_cluster(document, catalog));
-  return part_of(cluster, *name.count);
+  return read_cluster(document, catalog);
 }
 
 }  // namespace orrery

@@ -15,6 +15,7 @@
 #include "outcome/printable.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
+#include "plan/plan_settings.h"
 
 namespace orrery {
 namespace {
@@ -222,6 +223,43 @@ Result<Model> control_network(const std::string& name, const ImageModel& denoise
                    where, "a control network made for this denoiser");
 }
 
+// The fastest of the ways to divide the evaluations of a step by dp, and each of them by cp, among
+// those that fit if any does; nothing where no way is possible. Equals: the first.
+std::optional<Generation> fastest_division(const Scenario& asked, GenerationQuestion q,
+                                           std::int64_t evaluations, const Catalog& catalog) {
+  q.plan_stated = true;
+  std::optional<Generation> best;
+  int ways = 0;
+  const std::int64_t ranks = asked.cluster.accelerators;
+  for (std::int64_t dp = std::min(ranks, evaluations); dp >= 1; --dp) {
+    if (evaluations % dp != 0 || ranks % dp != 0) continue;
+    for (const ContextParallel exchange :
+         {asked.plan.context_parallel, ContextParallel::all_to_all}) {
+      // Ranks that share nothing exchange nothing.
+      if (dp == ranks && exchange != asked.plan.context_parallel) continue;
+      Scenario scenario = asked;
+      scenario.plan.dp = dp;
+      scenario.plan.cp = ranks / dp;
+      scenario.plan.context_parallel = exchange;
+      auto made = generation(scenario, q, catalog);
+      if (!made) continue;
+      ++ways;
+      const auto order = [](const Generation& g) {
+        return std::pair(g.verdict == Verdict::does_not_fit, g.time);
+      };
+      if (!best || order(*made) < order(*best)) best = *std::move(made);
+    }
+  }
+  if (best) {
+    best->assumed.insert(
+        best->assumed.begin(),
+        fmt::format("plan {}: no plan was stated; this is the fastest of {} that divide the "
+                    "evaluations of a step by dp, and each of them by cp",
+                    plan_settings(best->plan), ways));
+  }
+  return best;
+}
+
 }  // namespace
 
 Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q,
@@ -247,6 +285,11 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
   const CompletedPlan completed =
       completed_plan(asked.model, asked.cluster, asked.training, asked.plan);
   const std::int64_t replicas = completed.plan.dp;
+  if (!q.plan_stated && q.images >= 1 && q.images <= kMostImages && replicas > 0 &&
+      q.images * evaluations % replicas != 0) {
+    auto best = fastest_division(asked, q, q.images * evaluations, catalog);
+    if (best) return *std::move(best);
+  }
   ORRERY_RETURN_IF_ERROR(
       judge(asked, completed, q, q.steps != 0 ? q.steps : out.steps, evaluations));
   if (!image->sampling) {
@@ -284,6 +327,11 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     out.memory_capacity = part.figures.memory_capacity;
     if (q.displaced_after) {
       ORRERY_RETURN_IF_ERROR(displace(part, asked.model, asked.training, *q.displaced_after));
+    }
+    if (out.plan.attention == AttentionKernel::library) {
+      out.assumed.push_back(
+          "attention: the kernel of the accelerator's usual library, which may be faster than the "
+          "one that runs; state that one, as with --plan attention=flash-2");
     }
     for (const std::string& line : part.figures.assumed) out.assumed.push_back(line);
     runs.push_back(std::move(part));

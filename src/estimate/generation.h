@@ -41,9 +41,10 @@ struct GenerationQuestion {
   std::int64_t images = 1;
   std::int64_t steps = 0;                       // 0: the model's own
   std::optional<bool> guidance = std::nullopt;  // absent: the model's own
-  bool micro_batch_stated = false;              // the plan's; else all of a replica's evaluations
-  double evaluated = 1;                         // share of the steps whose denoiser is evaluated
-  std::int64_t decoder_ranks = 1;               // that decode a strip of an image each
+  bool plan_stated = true;          // else it is chosen where data parallelism alone is refused
+  bool micro_batch_stated = false;  // the plan's; else all of a replica's evaluations
+  double evaluated = 1;             // share of the steps whose denoiser is evaluated
+  std::int64_t decoder_ranks = 1;   // that decode a strip of an image each
   std::optional<std::int64_t> displaced_after = std::nullopt;  // steps; absent: none is displaced
 };
 

@@ -148,6 +148,22 @@ TEST(Generation, SaysWhyNotAllAtOnce) {
               HasSubstr("cp 2: a U-Net is not modelled in pieces"));
 }
 
+// Flux has no guidance to divide: all eight ranks share one image. Where data parallelism has work
+// for every replica, it stays.
+TEST(Generation, ChoosesADivisionWhereNoPlanIsStated) {
+  const GenerationQuestion open = {.plan_stated = false};
+  const Generation chosen = made(image_scenario("flux-dev", "h100-sxm:8"), open);
+  EXPECT_EQ(chosen.plan.cp, 8);
+  EXPECT_THAT(chosen.assumed.front(), HasSubstr("no plan was stated"));
+  for (const char* plan : {"cp=8", "cp=8,context_parallel=all-to-all"}) {
+    EXPECT_LE(chosen.time, made(image_scenario("flux-dev", "h100-sxm:8", plan)).time);
+  }
+  const Scenario two = image_scenario("stable-diffusion-xl", "a100-80gb-sxm:2");
+  EXPECT_EQ(made(two, open).plan, made(two).plan);
+  EXPECT_THAT(refused(image_scenario("stable-diffusion-xl", "h100-sxm:4"), open),
+              HasSubstr("use at most 2 replicas, or make more images"));
+}
+
 // Each encoder sees its own prompt: 77 tokens of CLIP, 256 of T5; the denoiser all 333.
 TEST(Generation, EncodersSeeTheirOwnPrompts) {
   const Generation g = made(image_scenario("sd3-medium", "h100-sxm:1"));

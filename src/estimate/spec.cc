@@ -108,19 +108,6 @@ Result<Value> flat_plan(const Value& plan) {
   return out;
 }
 
-Result<Cluster> cluster_of(const Document& document, const Value& value, const Catalog& catalog) {
-  const std::string where = place(document, value, "cluster");
-  if (value.is_scalar()) return at(where, parse_cluster(value.scalar_text(), catalog));
-  const Value* name = value.find("name");
-  const Value* gpus = value.find("gpus");
-  if (name != nullptr && value.members().size() == (gpus != nullptr ? 2U : 1U)) {
-    const std::string text =
-        name->scalar_text() + (gpus != nullptr ? ":" + gpus->scalar_text() : std::string());
-    return at(where, parse_cluster(text, catalog));
-  }
-  return read_cluster(Document{document.name, value}, catalog);
-}
-
 // Replaces the file of documents by what is in it.
 Result<void> read_documents(Training& training) {
   Documents& documents = training.documents;
@@ -230,7 +217,7 @@ Result<Spec> read_spec(const Document& document, std::string_view cluster, const
   if (!cluster.empty()) {
     ORRERY_TRY(out.scenario.cluster, parse_cluster(cluster, catalog));
   } else if (const Value* c = document.root.find("cluster")) {
-    ORRERY_TRY(out.scenario.cluster, cluster_of(document, *c, catalog));
+    ORRERY_TRY(out.scenario.cluster, stated_cluster(Document{document.name, *c}, catalog));
   } else {
     return bad_input("missing field 'cluster'", document.name,
                      "write cluster: h100-sxm:1024, or give --on");

@@ -309,6 +309,14 @@ StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
       : sources == 0 ? "No source"
                      : fmt::format("{} sources", sources),
       kind_in_words(step.kind), step.architecture);
+  // Languages have no key: their steps alone were measured for calibration.
+  out.calibrated = model.family->key.empty();
+  if (!out.calibrated) {
+    out.basis += fmt::format(
+        ". These errors are of other models: the interval is not calibrated for {} models, whose "
+        "steps have been further off",
+        model.tables > 0 ? "recommendation" : "image");
+  }
   if (out.extrapolates) out.distance = "extrapolates: " + beyond + "; ";
   out.distance += nearest_in_words(uncertainty.measured, step);
   return out;

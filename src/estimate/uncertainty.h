@@ -142,6 +142,7 @@ struct StepTimeInterval {
   std::string basis;     // what the errors were, and how many sources measured such steps
   std::string distance;  // "extrapolates: ...; the nearest measured step is ..."
   bool extrapolates = false;
+  bool calibrated = true;  // false: no step of a model of this family is among the errors
 };
 StepTimeInterval interval(const Uncertainty& uncertainty, Seconds step_time,
                           const StepShares& shares, const Model& model, const Cluster& cluster,

@@ -145,6 +145,17 @@ TEST(Uncertainty, AnAcceleratorWithoutStepsExtrapolates) {
   EXPECT_THAT(other.distance, HasSubstr("extrapolates: no step was measured on cdna3;"));
 }
 
+TEST(Uncertainty, OfTransformersSaysNothingOfOtherModels) {
+  Model model = model_named("llama-2-7b");
+  const auto asked = [&] {
+    return interval(uncertainty(), Seconds(10), kShares, model, cluster("h100-sxm:16"), {}, "");
+  };
+  EXPECT_TRUE(asked().calibrated);
+  model = *load_model("dlrm-dcnv2-mlperf", Catalog::built_in());
+  EXPECT_FALSE(asked().calibrated);
+  EXPECT_THAT(asked().basis, HasSubstr("not calibrated for recommendation models"));
+}
+
 // What one source measured is its own as much as the system's.
 TEST(Uncertainty, ASystemThatOneSourceAloneMeasuredExtrapolates) {
   const auto alone = of("a100-80gb-sxm:128");

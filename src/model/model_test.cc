@@ -6,13 +6,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "model/model_name.h"
 #include "model/transformer/transformer.h"
 
 namespace orrery {
 namespace {
 
 using testing::HasSubstr;
+
+TEST(ModelName, OfAConfigIsThatOfItsFolder) {
+  EXPECT_EQ(model_name_of_file("models/my-model.yaml"), "my-model");
+  EXPECT_EQ(model_name_of_file("models/my-model/config.json"), "my-model");
+  EXPECT_EQ(model_name_of_file("config.json"), "config");
+  EXPECT_EQ(model_name_of_file("./config.json"),
+            std::filesystem::current_path().filename().string());
+}
 
 Architecture gpt() {
   Architecture a;

@@ -23,8 +23,13 @@ const VerdictStyle& style_of(Verdict verdict) {
   return kStyles[static_cast<std::size_t>(verdict)];
 }
 
+std::string interval_name(const StepTimeInterval& interval) {
+  return interval.calibrated ? fmt::format("{:.0f} % in", 100 * interval.level) : "range";
+}
+
 std::string interval_sentence(const StepTimeInterval& interval) {
-  return fmt::format("interval from {}; {}", interval.basis, interval.distance);
+  return fmt::format("{} from {}; {}", interval.calibrated ? "interval" : "range", interval.basis,
+                     interval.distance);
 }
 
 std::string numeric_changes_sentence(const Estimate& e) {
@@ -65,9 +70,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
        fmt::format("{} of {}", gibibytes(e.peak_memory), gibibytes(e.memory_capacity)),
        {}},
       {"verdict", std::string(style_of(e.verdict).words), style_of(e.verdict).ink},
-      {fmt::format("{:.0f} % in", 100 * e.interval.level),
-       to_text(e.interval.low) + " to " + to_text(e.interval.high),
-       {}},
+      {interval_name(e.interval), to_text(e.interval.low) + " to " + to_text(e.interval.high), {}},
   };
   constexpr int kName = 11;
   constexpr int kValue = 24;

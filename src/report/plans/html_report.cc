@@ -76,9 +76,9 @@ std::string tiles(const Estimate& e, const Subject& subject) {
              fmt::format("{} {}s/s per {}", compact(e.gpus > 0 ? e.tokens_per_second / e.gpus : 0),
                          unit, subject.accelerator)) +
          html_tile_with("Peak memory", gibibytes(e.peak_memory), memory) + "</div>\n" +
-         fmt::format("<p class=\"interval\"><b>{:.0f} % in {} to {}</b> {}</p>\n",
-                     100 * e.interval.level, html_text(to_text(e.interval.low)),
-                     html_text(to_text(e.interval.high)), html_text(interval_sentence(e.interval)));
+         fmt::format("<p class=\"interval\"><b>{} {} to {}</b> {}</p>\n", interval_name(e.interval),
+                     html_text(to_text(e.interval.low)), html_text(to_text(e.interval.high)),
+                     html_text(interval_sentence(e.interval)));
 }
 
 // `sections` is the rest of the page.
