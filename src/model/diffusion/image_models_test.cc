@@ -338,5 +338,44 @@ TEST(DiffusersConfig, SaysWhatIsMissingOrNotModelled) {
               HasSubstr("block AttnDownBlock2D is not modelled"));
 }
 
+// A class with the keys that any of them needs, but for those that `further` states.
+Result<Model> transformer(const std::string& name, const std::string& further = "") {
+  std::string keys = further;
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<std::string, const char*>>{{"num_attention_heads", "24"},
+                                                                  {"attention_head_dim", "64"},
+                                                                  {"num_layers", "4"},
+                                                                  {"num_single_layers", "4"},
+                                                                  {"num_embeds_ada_norm", "1000"},
+                                                                  {"joint_attention_dim", "4096"},
+                                                                  {"pooled_projection_dim", "768"},
+                                                                  {"ffn_dim", "4096"}}) {
+    if (further.find('"' + key + '"') != std::string::npos) continue;
+    keys += (keys.empty() ? "\"" : ", \"") + key + "\": " + value;
+  }
+  return read_model(config(R"({"_class_name": ")" + name + R"(", )" + keys + "}"));
+}
+
+TEST(DiffusersConfig, AssumesOneThingOfEveryClassThatSaysTooLittle) {
+  const auto assumed = [](const std::string& name) {
+    const auto out = transformer(name);
+    return out ? out->assumed : std::vector<std::string>{out.error().text()};
+  };
+  EXPECT_THAT(assumed("FluxTransformer2DModel"),
+              ElementsAre("a prompt of 512 tokens and an image of 1024x1024, as the model's page"));
+  EXPECT_THAT(
+      assumed("SD3Transformer2DModel"),
+      ElementsAre("a prompt of 77 tokens of CLIP and 256 of T5, as the pipeline encodes it"));
+  EXPECT_THAT(assumed("DiTTransformer2DModel"),
+              ElementsAre("time step and label are embedded once; diffusers stores a copy of their "
+                          "weights in each layer"));
+  EXPECT_THAT(assumed("CogVideoXTransformer3DModel"), ElementsAre());
+  EXPECT_THAT(
+      assumed("HunyuanVideoTransformer3DModel"),
+      ElementsAre("a prompt of 256 tokens and 129 frames of 1280x720, as the model's page"));
+  EXPECT_THAT(assumed("WanTransformer3DModel"),
+              ElementsAre("a prompt of 512 tokens and 81 frames of 1280x720, as the model's page"));
+}
+
 }  // namespace
 }  // namespace orrery
