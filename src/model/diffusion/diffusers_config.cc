@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -155,14 +156,23 @@ std::vector<std::string> items_of(const Value& entry, std::string_view key) {
   return out;
 }
 
-Failure unknown_class(const std::string& name, const std::string& where, const Catalog& catalog) {
+// Classes of transformers, spelt as in diffusers, each with the entry of the catalog that names it.
+using TransformerClasses = std::map<std::string, std::string, std::less<>>;
+
+Result<TransformerClasses> transformer_classes(const Catalog& catalog) {
+  TransformerClasses out;
+  for (const std::string& entry : catalog.names(kKind)) {
+    ORRERY_TRY(const Document document, catalog.find(kKind, entry));
+    for (const std::string& name : items_of(document.root, "aliases")) out.emplace(name, entry);
+  }
+  return out;
+}
+
+Failure unknown_class(const std::string& name, const std::string& where,
+                      const TransformerClasses& transformers) {
   std::vector<std::string> known;
   for (const KnownClass& c : kConvolutions) known.emplace_back(c.name);
-  for (const std::string& entry : catalog.names(kKind)) {
-    for (std::string& one : items_of(catalog.find(kKind, entry)->root, "aliases")) {
-      known.push_back(std::move(one));
-    }
-  }
+  for (const auto& [one, entry] : transformers) known.push_back(one);
   return unsupported("class '" + name + "' of diffusers is not known", where,
                      name_hint(name, known));
 }
@@ -174,19 +184,21 @@ Result<ImageModel> read_diffusers_config(const Document& document) {
   ConfigReader reader(document.root);
   const std::string name = reader.keys.text("_class_name").value_or("");
   const auto* known = std::ranges::find(kConvolutions, name, &KnownClass::name);
-  const auto entry = catalog.find(kKind, name);
+  ORRERY_TRY(const TransformerClasses transformers, transformer_classes(catalog));
+  const auto entry = transformers.find(name);
   ImageModel out;
   if (known != std::end(kConvolutions)) {
     known->read(reader, out);
     ORRERY_RETURN_IF_ERROR(at(document.name, reader.keys.outcome(name)));
-  } else if (entry) {
-    ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, kKind, name, false));
+  } else if (entry != transformers.end()) {
+    ORRERY_TRY(ConfigRules rules, ConfigRules::of(catalog, kKind, entry->second, false));
     const Value fields = rules.fields(reader.keys);
     ORRERY_RETURN_IF_ERROR(at(document.name, reader.keys.outcome(name)));
     ORRERY_TRY(out, read<ImageModel>(Document{document.name, fields}));
-    out.assumed = items_of(entry->root, "assumed");
+    ORRERY_TRY(const Document facts, catalog.find(kKind, entry->second));
+    out.assumed = items_of(facts.root, "assumed");
   } else {
-    return unknown_class(name, document.name, catalog);
+    return unknown_class(name, document.name, transformers);
   }
   out.name = model_name_of_file(document.name);
   out.family = name;

@@ -355,6 +355,10 @@ Result<Model> transformer(const std::string& name, const std::string& further = 
   }
   return read_model(config(R"({"_class_name": ")" + name + R"(", )" + keys + "}"));
 }
+std::string refusal(const std::string& name, const std::string& further) {
+  const auto out = transformer(name, further);
+  return out ? "predicted" : out.error().text();
+}
 
 TEST(DiffusersConfig, AssumesOneThingOfEveryClassThatSaysTooLittle) {
   const auto assumed = [](const std::string& name) {
@@ -375,6 +379,18 @@ TEST(DiffusersConfig, AssumesOneThingOfEveryClassThatSaysTooLittle) {
       ElementsAre("a prompt of 256 tokens and 129 frames of 1280x720, as the model's page"));
   EXPECT_THAT(assumed("WanTransformer3DModel"),
               ElementsAre("a prompt of 512 tokens and 81 frames of 1280x720, as the model's page"));
+}
+
+TEST(DiffusersConfig, TakesNoNameButThatOfAClass) {
+  for (const char* name : {"flux", "Flux", "fluxtransformer2dmodel"}) {
+    EXPECT_THAT(refusal(name, ""),
+                HasSubstr("class '" + std::string(name) + "' of diffusers is not known"));
+  }
+  EXPECT_THAT(refusal("fluxtransformer2dmodel", ""),
+              HasSubstr("did you mean 'FluxTransformer2DModel'?"));
+  for (const char* name : {"wan", "hunyuan-video", "transformer"}) {
+    EXPECT_THAT(refusal(name, ""), HasSubstr("of diffusers is not known"));
+  }
 }
 
 }  // namespace
