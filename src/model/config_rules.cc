@@ -20,13 +20,17 @@ void merge(Value& into, const Value* section) {
   for (const auto& [key, value] : section->members()) into.set(key, value);
 }
 
-// Whether each key has one of the values that are named for it; null: absent or null.
-bool holds(const Value& condition, const ConfigKeys& keys) {
+// Whether each key has one of the values that are named for it; null: absent or null. What stands
+// where a condition names a truth value must be one.
+bool holds(const Value& condition, ConfigKeys& keys) {
   return std::ranges::all_of(condition.members(), [&](const auto& wanted) {
     const Value* v = keys.find(wanted.first);
     const bool empty = v == nullptr || v->kind() == Value::Kind::null;
     return std::ranges::any_of(alternatives(wanted.second), [&](const Value& one) {
       if (one.kind() == Value::Kind::null) return empty;
+      if (one.kind() == Value::Kind::boolean) {
+        return keys.flag(wanted.first) == (one.scalar_text() == "true");
+      }
       return !empty && v->is_scalar() && v->scalar_text() == one.scalar_text();
     });
   });
@@ -186,6 +190,21 @@ Value list_of(const std::vector<std::string>& words) {
 
 bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
+}
+
+// Whether a list has as many items as a rule asks for, none of them null.
+bool has_items(const Value& list, const Value& count) {
+  return list.kind() == Value::Kind::list &&
+         std::to_string(list.items().size()) == count.scalar_text() &&
+         std::ranges::none_of(list.items(),
+                              [](const Value& item) { return item.kind() == Value::Kind::null; });
+}
+
+// A value that is not modelled, "qk_norm 'l2'".
+std::string key_and_value(const std::string& key, const Value& value) {
+  return key + (value.is_scalar()                   ? " '" + value.scalar_text() + "'"
+                : value.kind() == Value::Kind::list ? " that is a list"
+                                                    : " that is a map");
 }
 
 }  // namespace
@@ -353,34 +372,39 @@ void ConfigRules::read_layers(ConfigKeys& keys) {
   if (!feed_forwards.empty()) set("feed_forwards", list_of(feed_forwards));
 }
 
-// Keys that have a value must have one of those that are named, or that of an expression.
+// Keys that have a value must have one of those that are named, that of an expression, or so many
+// items. Where none is named, false and an empty list pass, which turn a part off.
 void ConfigRules::refuse_variants(ConfigKeys& keys) const {
   for (const std::string& key : without_) keys.refuse_part(key);
   for (const Value& rule : only_) {
     const std::string key = text_of(rule, "key");
-    const Value* v = keys.find(key);
-    const bool off = v == nullptr || v->kind() == Value::Kind::null ||
-                     v->scalar_text() == "false" ||
-                     (v->kind() == Value::Kind::list && v->items().empty());
-    if (off) continue;
+    if (!keys.has(key)) continue;
+    const Value& v = *keys.find(key);
+    const Value* items = rule.find("items");
+    const std::vector<Value> named =
+        items != nullptr ? std::vector<Value>{} : alternatives(*rule.find("is"));
+    bool right = items != nullptr
+                     ? has_items(v, *items)
+                     : named.empty() && (v.scalar_text() == "false" ||
+                                         (v.kind() == Value::Kind::list && v.items().empty()));
     std::string expected;
-    bool right = false;
-    for (const Value& one : alternatives(*rule.find("is"))) {
+    for (const Value& one : named) {
       const std::string& is = one.scalar_text();
       expected += (expected.empty() ? "" : " or ") + is;
-      right = right || v->scalar_text() == is;
-      const bool names_keys = is.find('_') != std::string::npos;
-      if (!right && names_keys && v->kind() == Value::Kind::number) {
+      right = right || (v.kind() == one.kind() && v.scalar_text() == is);
+      if (!right && v.kind() == Value::Kind::number && keys.mentions(is)) {
         right = keys.evaluate(is) == keys.integer(key);
       }
     }
     if (right) continue;
+    std::string what = text_of(rule, "else");
+    if (what.empty()) what = key_and_value(key, v);
     std::string write = text_of(rule, "write");
     if (write.empty()) {
       write = expected.empty() ? "describe the model in YAML" : "write " + expected;
     }
-    keys.refuse({ErrorCode::unsupported, text_of(rule, "else") + " is not modelled",
-                 keys.place(key), std::move(write)});
+    keys.refuse(
+        {ErrorCode::unsupported, what + " is not modelled", keys.place(key), std::move(write)});
   }
 }
 

@@ -177,11 +177,22 @@ Failure unknown_class(const std::string& name, const std::string& where,
                      name_hint(name, known));
 }
 
+// Keys that are null say no more than absent ones.
+Value without_nulls(const Value& map) {
+  Value out = Value::map();
+  out.set_line(map.line());
+  for (const auto& [key, value] : map.members()) {
+    if (value.kind() != Value::Kind::null) out.append_member(key, value);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<ImageModel> read_diffusers_config(const Document& document) {
   const Catalog& catalog = Catalog::built_in();
-  ConfigReader reader(document.root);
+  const Value root = without_nulls(document.root);
+  ConfigReader reader(root);
   const std::string name = reader.keys.text("_class_name").value_or("");
   const auto* known = std::ranges::find(kConvolutions, name, &KnownClass::name);
   ORRERY_TRY(const TransformerClasses transformers, transformer_classes(catalog));

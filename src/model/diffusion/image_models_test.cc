@@ -332,12 +332,15 @@ TEST(DiffusersConfig, SaysWhatIsMissingOrNotModelled) {
   EXPECT_THAT(wan(R"("in_channels": 48, "out_channels": 48)"), HasSubstr("latents of 48 channels"));
   EXPECT_THAT(wan(R"("cross_attn_norm": false)"), HasSubstr("without a norm is not modelled"));
   EXPECT_THAT(wan(R"("qk_norm": "layer_norm")"),
-              HasSubstr("qk_norm: another qk_norm is not modelled (write rms_norm_across_heads)"));
+              HasSubstr("qk_norm 'layer_norm' is not modelled (write rms_norm_across_heads)"));
   EXPECT_THAT(message(R"({"_class_name": "UNet2DConditionModel", "block_out_channels": [320],
       "down_block_types": ["AttnDownBlock2D"]})"),
               HasSubstr("block AttnDownBlock2D is not modelled"));
 }
 
+constexpr const char* kTransformerClasses[] = {
+    "FluxTransformer2DModel",      "SD3Transformer2DModel",          "DiTTransformer2DModel",
+    "CogVideoXTransformer3DModel", "HunyuanVideoTransformer3DModel", "WanTransformer3DModel"};
 // A class with the keys that any of them needs, but for those that `further` states.
 Result<Model> transformer(const std::string& name, const std::string& further = "") {
   std::string keys = further;
@@ -391,6 +394,61 @@ TEST(DiffusersConfig, TakesNoNameButThatOfAClass) {
   for (const char* name : {"wan", "hunyuan-video", "transformer"}) {
     EXPECT_THAT(refusal(name, ""), HasSubstr("of diffusers is not known"));
   }
+}
+
+TEST(DiffusersConfig, RefusesNormsOfQueriesAndKeysByTheirValue) {
+  for (const char* name : kTransformerClasses) {
+    for (const char* value : {"\"weird\"", "-1", "false", "true", "2"}) {
+      std::string text = value;
+      std::erase(text, '"');
+      EXPECT_THAT(refusal(name, std::string(R"("qk_norm": )") + value),
+                  HasSubstr("qk_norm '" + text + "' is not modelled (write "))
+          << name;
+    }
+    EXPECT_THAT(refusal(name, R"("qk_norm": [])"), HasSubstr("qk_norm that is a list is not"));
+    EXPECT_THAT(refusal(name, R"("qk_norm": {})"), HasSubstr("qk_norm that is a map is not"));
+    EXPECT_EQ(refusal(name, R"("qk_norm": null)"), "predicted") << name;
+  }
+}
+
+TEST(DiffusersConfig, RefusesKeysOfAnotherKind) {
+  const std::string wan = "WanTransformer3DModel";
+  for (const char* value : {"0", "-1", "\"text\"", "[]", "48"}) {
+    EXPECT_THAT(refusal(wan, std::string(R"("cross_attn_norm": )") + value),
+                HasSubstr("cross_attn_norm: "))
+        << value;
+  }
+  EXPECT_THAT(refusal(wan, R"("cross_attn_norm": "text")"),
+              HasSubstr("'text' is not a truth value (true or false)"));
+  for (const char* value :
+       {"[1, 2, 2, 2]", "[1, 2]", "[]", "[1, null, 2]", "\"text\"", "1.5", "2", "true", "{}"}) {
+    EXPECT_THAT(refusal(wan, std::string(R"("patch_size": )") + value),
+                HasSubstr("patch_size: a patch_size that is not a list of three numbers is not "
+                          "modelled (write frames, height and width: [1, 2, 2])"))
+        << value;
+  }
+  EXPECT_THAT(refusal(wan, R"("patch_size": [1, "two", 2])"), HasSubstr("'two' is not a whole"));
+  for (const char* value : {"\"text\"", "\"1\"", "true", "2"}) {
+    std::string text = value;
+    std::erase(text, '"');
+    EXPECT_THAT(refusal("FluxTransformer2DModel", std::string(R"("patch_size": )") + value),
+                HasSubstr("patch_size '" + text + "' is not modelled (write 1)"));
+  }
+}
+
+TEST(DiffusersConfig, TakesNullForAbsent) {
+  for (const char* name : kTransformerClasses) {
+    EXPECT_THAT(refusal(name, R"("num_attention_heads": null)"),
+                HasSubstr("' lacks num_attention_heads"));
+    const auto absent = transformer(name);
+    const auto null = transformer(
+        name, R"("guidance_embeds": null, "cross_attn_norm": null, "patch_size": null)");
+    ASSERT_TRUE(absent) << absent.error().text();
+    ASSERT_TRUE(null) << null.error().text();
+    EXPECT_EQ(parameters(*null), parameters(*absent)) << name;
+  }
+  EXPECT_THAT(refusal("DiTTransformer2DModel", R"("num_embeds_ada_norm": null)"),
+              HasSubstr("' lacks num_embeds_ada_norm"));
 }
 
 }  // namespace

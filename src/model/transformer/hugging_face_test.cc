@@ -563,6 +563,12 @@ TEST(HuggingFace, WrongTypesAndRangesNameTheKeyAndTheLine) {
     "n_head": 1, "vocab_size": 5})");
   ASSERT_FALSE(negative);
   EXPECT_THAT(negative.error().text(), HasSubstr("n_layer: number -1 is out of range (0 to"));
+  // One that only other rules depend on.
+  const auto truth = read_text(R"({"model_type": "mpt", "n_layers": 2, "d_model": 64,
+    "n_heads": 4, "vocab_size": 100, "no_bias": true, "attn_config": {"alibi": "yes"}})");
+  ASSERT_FALSE(truth);
+  EXPECT_THAT(truth.error().text(),
+              HasSubstr("attn_config.alibi: 'yes' is not a truth value (true or false)"));
 }
 
 TEST(HuggingFace, VariantsThatAreNotModelledAreRefused) {
