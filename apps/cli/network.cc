@@ -140,12 +140,13 @@ Result<int> check_results(const CheckOptions& options, const Common& common) {
     ORRERY_TRY(stated, at("--collective", parse_enum<CollectiveKind>(options.collective)));
   }
   ORRERY_TRY(const auto text, read_file(options.file));
-  const std::string name = options.file == "-" ? "standard input" : options.file;
-  ORRERY_TRY(const auto tests, parse_collective_results(text, name, stated));
+  ORRERY_TRY(const auto tests,
+             parse_collective_results(text, options.file == "-" ? "standard input" : options.file,
+                                      stated));
   ORRERY_TRY(const auto cluster, parse_cluster(options.cluster, catalog));
   CheckedCollectives checked{cluster.name, {}};
   for (const CollectiveResults& results : tests) {
-    ORRERY_TRY(auto one, at(name, check(results, cluster, catalog)));
+    ORRERY_TRY(auto one, check(results, cluster, catalog));
     checked.tests.push_back(std::move(one));
   }
   return answered(
