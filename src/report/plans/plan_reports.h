@@ -63,9 +63,9 @@ struct VerdictStyle {
 };
 const VerdictStyle& style_of(Verdict verdict);
 
-// Which errors the interval of the step time comes from, and why it extrapolates if it does.
 // "90 % in", or "range" where the probability is not known.
 std::string interval_name(const StepTimeInterval& interval);
+// Which errors the interval of the step time comes from, and why it extrapolates if it does.
 std::string interval_sentence(const StepTimeInterval& interval);
 // What the plan computes in other formats than training in bf16; empty if nothing.
 std::string numeric_changes_sentence(const Estimate& estimate);
