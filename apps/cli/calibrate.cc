@@ -63,6 +63,7 @@ Result<int> calibrate_files(const CalibrateOptions& options, const Common& commo
   request.accelerator = options.accelerator;
   request.cross_validate = options.cross_validate;
   request.date = options.date;
+  keep_freed_memory();
   ORRERY_TRY(const auto done, calibrate(tables, measurement_kinds(common.threads), request));
   if (!options.out.empty()) ORRERY_RETURN_IF_ERROR(write_files(done, options.out));
   if (!options.markdown.empty()) {

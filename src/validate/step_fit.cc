@@ -73,28 +73,34 @@ Result<StepExpansion> StepFit::expand(std::span<const double> x) const {
   for (const MeasuredStep& s : steps_) {
     out.concerned.push_back(problem_.concerned(s.scenario.cluster, s.scenario.plan.attention));
   }
-  for (std::size_t i = 0; i < all.size(); ++i) out.derivative[i].resize(out.concerned[i].size());
-  // One coordinate after the other, for the steps it concerns.
+  // One coordinate after the other, for the steps it concerns. A sum that has been moved as far by
+  // another coordinate gives the same step again.
+  std::vector<std::map<std::pair<std::size_t, double>, double>> known(all.size());
   for (std::size_t j = 0; j < x.size(); ++j) {
-    std::vector<std::size_t> steps;
-    std::vector<std::size_t> places;
-    for (const std::size_t i : all) {
-      const auto& c = out.concerned[i];
-      const auto found = std::find(c.begin(), c.end(), j);
-      if (found == c.end()) continue;
-      steps.push_back(i);
-      places.push_back(static_cast<std::size_t>(found - c.begin()));
-    }
     const StepCoordinate& coordinate = problem_.coordinates()[j];
     // Towards the inside at a bound.
     const double step =
         x[j] + coordinate.step <= coordinate.most ? coordinate.step : -coordinate.step;
+    std::vector<std::size_t> concerned;
+    std::vector<std::size_t> predicted;
+    for (const std::size_t i : all) {
+      const std::vector<ConcernedCoordinate>& of_step = out.concerned[i];
+      const std::size_t at = out.derivative[i].size();
+      if (at == of_step.size() || of_step[at].coordinate != j) continue;
+      concerned.push_back(i);
+      if (!known[i].contains({of_step[at].sum, step})) predicted.push_back(i);
+    }
     std::vector<double> moved(x.begin(), x.end());
     moved[j] += step;
-    ORRERY_TRY(const std::vector<double> there, predict(moved, steps));
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-      out.derivative[steps[k]][places[k]] = (there[k] - out.log_predicted[steps[k]]) / step;
+    ORRERY_TRY(const std::vector<double> there, predict(moved, predicted));
+    const auto sum = [&](std::size_t i) {
+      return out.concerned[i][out.derivative[i].size()].sum;
+    };
+    for (std::size_t k = 0; k < predicted.size(); ++k) {
+      const std::size_t i = predicted[k];
+      known[i][{sum(i), step}] = (there[k] - out.log_predicted[i]) / step;
     }
+    for (const std::size_t i : concerned) out.derivative[i].push_back(known[i].at({sum(i), step}));
   }
   return out;
 }
@@ -127,7 +133,7 @@ Result<Fit> StepFit::solve(const StepExpansion& e, std::span<const std::size_t> 
       const std::size_t i = steps[k];
       double r = e.log_predicted[i] - std::log(steps_[i].measured.value());
       for (std::size_t d = 0; d < e.concerned[i].size(); ++d) {
-        const std::size_t j = e.concerned[i][d];
+        const std::size_t j = e.concerned[i][d].coordinate;
         r += e.derivative[i][d] * (x[j] - e.x[j]);
       }
       out[k] = weights[k] * r;

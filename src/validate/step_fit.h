@@ -35,9 +35,9 @@ struct MeasuredStep {
 // Predictions of all steps under some conditions and their derivatives: log(predicted) near x.
 struct StepExpansion {
   std::vector<double> x;
-  std::vector<double> log_predicted;                // by step
-  std::vector<std::vector<std::size_t>> concerned;  // by step: coordinates
-  std::vector<std::vector<double>> derivative;      // by step, beside `concerned`
+  std::vector<double> log_predicted;                        // by step
+  std::vector<std::vector<ConcernedCoordinate>> concerned;  // by step, ascending
+  std::vector<std::vector<double>> derivative;              // by step, beside `concerned`
 };
 
 class StepFit {

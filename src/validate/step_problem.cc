@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "outcome/invariant.h"
@@ -145,40 +146,44 @@ std::size_t StepProblem::first_network() const {
 
 std::size_t StepProblem::first_attention() const { return first_network() + networks_.size(); }
 
-std::vector<std::size_t> StepProblem::concerned(const Cluster& cluster,
-                                                AttentionKernel attention) const {
-  std::vector<std::size_t> out = {at_matrix, at_memory, at_gap};
-  for (std::size_t k = 0; k < kAttention.size(); ++k) {
-    if (kAttention[k].first == attention) out.push_back(at_attention + k);
-  }
+std::vector<ConcernedCoordinate> StepProblem::concerned(const Cluster& cluster,
+                                                        AttentionKernel attention) const {
+  std::vector<ConcernedCoordinate> out = {
+      {at_matrix, at_matrix}, {at_memory, at_memory}, {at_gap, at_gap}};
   const bool many = cluster.accelerators > 1;
-  if (many) out.push_back(at_spread);
-  if (many) out.push_back(at_scale_up);
+  if (many) out.push_back({at_spread, at_spread});
+  if (many) out.push_back({at_scale_up, at_scale_up});
   for (std::size_t a = 0; a < accelerators_.size(); ++a) {
     if (accelerators_[a].first != cluster.accelerator.name) continue;
     const std::size_t its = first_of(accelerators_[a].second);
-    out.push_back(its + at_its_matrix);
-    out.push_back(its + at_its_memory);
+    out.push_back({its + at_its_matrix, at_matrix});
+    out.push_back({its + at_its_memory, at_memory});
     const std::size_t first = first_accelerator() + a * at_of_accelerator;
-    out.push_back(first + at_own_matrix);
-    out.push_back(first + at_own_memory);
-    if (many) out.push_back(first + at_own_scale_up);
+    out.push_back({first + at_own_matrix, at_matrix});
+    out.push_back({first + at_own_memory, at_memory});
+    if (many) out.push_back({first + at_own_scale_up, at_scale_up});
   }
+  // What all networks of a kind share is added to each of those that the cluster has.
+  std::map<Common, std::vector<std::size_t>> networks;
   for (std::size_t n = 0; n < networks_.size(); ++n) {
     const bool used =
         std::any_of(cluster.levels.begin() + 1, cluster.levels.end(),
                     [&](const FabricLevel& level) { return technology_of(level) == networks_[n]; });
-    if (!used) continue;
-    out.push_back(common_of(networks_[n]));
-    out.push_back(first_network() + n);
+    if (used) networks[common_of(networks_[n])].push_back(first_network() + n);
+  }
+  for (const auto& [common, own] : networks) {
+    out.push_back({common, own.size() == 1 ? own.front() : common});
+    for (const std::size_t n : own) out.push_back({n, n});
+  }
+  for (std::size_t k = 0; k < kAttention.size(); ++k) {
+    if (kAttention[k].first == attention) out.push_back({at_attention + k, at_attention});
   }
   for (std::size_t k = 0; k < attention_.size(); ++k) {
     if (attention_[k] == std::pair{attention, cluster.accelerator.architecture}) {
-      out.push_back(first_attention() + k);
+      out.push_back({first_attention() + k, at_attention});
     }
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::ranges::sort(out, {}, &ConcernedCoordinate::coordinate);
   return out;
 }
 

@@ -5,8 +5,8 @@
 // and an attention kernel), the kernel gap in microseconds and the spread of ranks. Each has a
 // prior: a normal distribution around what is expected without data, which keeps hardware with few
 // rows near the others and makes every coordinate determined. A row depends on the few coordinates
-// of its own accelerator and networks, so that its derivatives cost a handful of estimates and not
-// one for every coordinate.
+// of its own accelerator and networks, and on their sums alone, so that its derivatives cost a
+// handful of estimates and not one for every coordinate.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,13 @@ struct StepCoordinate {
   double step = 0;  // of a derivative
 };
 
+// A coordinate that can change a step, and the first of those that are added up with it: all that
+// are added up change the step alike.
+struct ConcernedCoordinate {
+  std::size_t coordinate = 0;
+  std::size_t sum = 0;
+};
+
 class StepProblem {
  public:
   // The hardware that occurs in these clusters, and the attention kernel used on each.
@@ -37,8 +44,8 @@ class StepProblem {
 
   [[nodiscard]] const std::vector<StepCoordinate>& coordinates() const { return coordinates_; }
   // The coordinates that can change a step on this cluster with this attention kernel, ascending.
-  [[nodiscard]] std::vector<std::size_t> concerned(const Cluster& cluster,
-                                                   AttentionKernel attention) const;
+  [[nodiscard]] std::vector<ConcernedCoordinate> concerned(const Cluster& cluster,
+                                                           AttentionKernel attention) const;
   // Without source, record of the fit and counts of rows.
   [[nodiscard]] TrainingConditions conditions(std::span<const double> x) const;
 
