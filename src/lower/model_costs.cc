@@ -223,6 +223,21 @@ const std::vector<InFlight>& CostCache::in_flight(const Schedule& schedule,
   return *slot;
 }
 
+Result<Pipeline> CostCache::pipeline(const Schedule& schedule, const ScheduleRequest& request) {
+  if (!schedule.made_for_times) return orrery::pipeline(schedule, request);
+  constexpr std::size_t kMostKept = 64;  // a few megabytes each
+  std::shared_ptr<SoughtPipeline> sought;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (pipelines_.size() == kMostKept) pipelines_.clear();
+    std::shared_ptr<SoughtPipeline>& slot = pipelines_[{&schedule, request}];
+    if (slot == nullptr) slot = std::make_shared<SoughtPipeline>();
+    sought = slot;
+  }
+  std::call_once(sought->once, [&] { sought->made = orrery::pipeline(schedule, request); });
+  return *sought->made;
+}
+
 BlockSetting CostCache::setting(const Plan& plan) {
   return setting(plan, documents_ ? rows(plan) : RowDivision{});
 }

@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lower/block_cost.h"
@@ -70,6 +72,9 @@ class CostCache {
   // weight gradient weighs `pending_weight` of a held activation. The reference stays valid.
   const std::vector<InFlight>& in_flight(const Schedule& schedule, const PipelineShape& shape,
                                          int group, double pending_weight);
+  // The pipeline of a schedule. An order that is sought for the times of its passes takes up to a
+  // second, and many plans ask for the same one: the last of them are kept.
+  Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request);
   // How the plan divides the model, with the rates of the context and the price of its step: where
   // tables lie follows from it (lower/table_division.cc). Refers to the cache.
   Division division(const Plan& plan);
@@ -102,6 +107,12 @@ class CostCache {
   std::map<std::string, std::unique_ptr<Model>> held_;  // by plan; null where it is the model
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
+  // A pipeline that is being made, or was: whoever asks meanwhile waits for it.
+  struct SoughtPipeline {
+    std::once_flag once;
+    std::optional<Result<Pipeline>> made;
+  };
+  std::map<std::pair<const Schedule*, ScheduleRequest>, std::shared_ptr<SoughtPipeline>> pipelines_;
 };
 
 // How unevenly the plan's ranks work on the routed tokens of a part of a microbatch.

@@ -583,7 +583,7 @@ class StepBuilder {
 }  // namespace
 
 Result<StepGraph> step_graph(const StepCosts& step, Folding folding) {
-  ORRERY_TRY(Pipeline pipeline, orrery::pipeline(*step.schedule, schedule_request(step)));
+  ORRERY_TRY(Pipeline pipeline, step.cache->pipeline(*step.schedule, schedule_request(step)));
   const auto is_backward = [](const PipelineOperation& operation) {
     return operation.action != PipelineAction::forward;
   };

@@ -14,6 +14,7 @@ namespace orrery {
 struct StageTimes {
   Picoseconds forward, input_gradient, weight_gradient, backward, forward_and_backward;
   Picoseconds offload, reload;  // of the activations of one microbatch
+  auto operator<=>(const StageTimes&) const = default;
 };
 
 // One device's share of the vocabulary layers, and its collectives (arXiv 2411.05288): C0
@@ -21,6 +22,7 @@ struct StageTimes {
 struct VocabularyTimes {
   Picoseconds output_layer, output_layer_gradient, input_layer, input_layer_gradient;
   Picoseconds broadcast, first_barrier, second_barrier, input_reduction;
+  auto operator<=>(const VocabularyTimes&) const = default;
 };
 
 // Memory of one microbatch in one virtual stage, in any unit: `forward` from its forward to its
@@ -28,6 +30,7 @@ struct VocabularyTimes {
 struct StageMemory {
   double forward = 1;
   double weight_gradient = 1;
+  auto operator<=>(const StageMemory&) const = default;
 };
 
 struct PipelineTimes {
@@ -40,6 +43,7 @@ struct PipelineTimes {
   // Of each device, relative to the device for which the times are stated; empty: 1.
   std::vector<double> speed;
 
+  auto operator<=>(const PipelineTimes&) const = default;
   // The boundary between two devices: their common one if they are neighbours, otherwise the
   // slowest of all.
   [[nodiscard]] Picoseconds transfer_between(std::size_t a, std::size_t b) const {

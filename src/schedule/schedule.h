@@ -33,6 +33,7 @@ struct ScheduleRequest {
   // virtual stage), for schedules that support a limit.
   double memory_limit = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 0;  // of stochastic schedules; the same seed gives the same schedule
+  auto operator<=>(const ScheduleRequest&) const = default;
 };
 
 struct Schedule {
