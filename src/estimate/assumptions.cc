@@ -78,7 +78,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                     context.software.name));
   }
   CostCache& cache = step.priced->cache;
-  const Model& held = cache.held(plan);
+  const Model& held = cache.model_on_ranks(plan);
   add(held.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);
       image != nullptr && steers(*image)) {

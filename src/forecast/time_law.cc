@@ -23,8 +23,8 @@ double ratio_at(double r, const std::array<double, 8>& above, const std::array<d
   return at(above) / at(below);
 }
 
-// Regularized lower incomplete gamma function: its series below shape + 1, and above it the continued
-// fraction of the rest by Lentz's method (Numerical Recipes, 3rd edition, section 6.2).
+// Regularized lower incomplete gamma function: its series below shape + 1, and above it the
+// continued fraction of the rest by Lentz's method (Numerical Recipes, 3rd edition, section 6.2).
 double gamma_share_below(double shape, double x) {
   constexpr double kEnough = 1e-15;
   if (x <= 0) return 0;
@@ -51,8 +51,8 @@ double gamma_share_below(double shape, double x) {
   return 1 - scale * fraction;
 }
 
-// Newton's method from the approximation of Wilson and Hilferty (1931), to the last bits; halves the
-// interval where a step leaves it.
+// Newton's method from the approximation of Wilson and Hilferty (1931), to the last bits; halves
+// the interval where a step leaves it.
 double gamma_quantile(double shape, double u) {
   double low = 0;
   double high = shape + 1;

@@ -308,7 +308,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
     append(key, groups.expert_shard);
     // The placement of tables depends on further fields of the plan; the address of the placed
     // model stands for them.
-    key.push_back(std::bit_cast<std::int64_t>(&held(plan)));
+    key.push_back(std::bit_cast<std::int64_t>(&model_on_ranks(plan)));
   }
   const RowDivision rows = documents_ ? this->rows(plan) : RowDivision{};
   if (documents_) {
@@ -322,7 +322,7 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   // Priced outside the lock; two threads may do the same work, the first result is kept.
   const BlockSetting setting = this->setting(plan, rows);
   auto made = std::make_unique<ModelCosts>();
-  const Model& held = this->held(plan);
+  const Model& held = model_on_ranks(plan);
   for (const Block& block : held.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }

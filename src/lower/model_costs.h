@@ -78,8 +78,8 @@ class CostCache {
   // How the plan divides the model, with the rates of the context and the price of its step: where
   // tables lie follows from it (lower/table_division.cc). Refers to the cache.
   Division division(const Plan& plan);
-  // The model as the plan's ranks hold it (ModelFamily::as_held). The reference stays valid.
-  const Model& held(const Plan& plan);
+  // The model as it lies on the plan's ranks (ModelFamily::on_ranks). The reference stays valid.
+  const Model& model_on_ranks(const Plan& plan);
   [[nodiscard]] const CostContext& context() const { return context_; }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const Training& training() const { return training_; }
@@ -98,13 +98,13 @@ class CostCache {
   const Training& training_;
   CostContext context_;
   BlockGraphs graphs_;
-  bool is_held_ = false;  // the model is as ranks hold it already
+  bool is_on_ranks_ = false;  // the model is as ranks hold it already
   std::unique_ptr<DocumentRows> documents_;
   mutable std::map<std::int64_t, std::unique_ptr<DocumentRows>> documents_by_length_;  // by cp
   std::vector<std::unique_ptr<CostCache>> further_sites_;
   mutable std::mutex mutex_;
   std::map<Key, std::unique_ptr<ModelCosts>> costs_;
-  std::map<std::string, std::unique_ptr<Model>> held_;  // by plan; null where it is the model
+  std::map<std::string, std::unique_ptr<Model>> on_ranks_;  // by plan; null where it is the model
   std::map<Key, std::unique_ptr<RankLayout>> layouts_;
   std::map<Key, std::unique_ptr<std::vector<InFlight>>> in_flight_;
   // A pipeline that is being made, or was: whoever asks meanwhile waits for it.

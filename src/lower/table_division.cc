@@ -44,20 +44,20 @@ Plan plan_of_placement(Plan plan) {
 
 }  // namespace
 
-const Model& CostCache::held(const Plan& plan) {
-  if (is_held_) return model_;
+const Model& CostCache::model_on_ranks(const Plan& plan) {
+  if (is_on_ranks_) return model_;
   std::string key = to_text(plan_of_placement(plan));
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto it = held_.find(key); it != held_.end()) {
+    if (const auto it = on_ranks_.find(key); it != on_ranks_.end()) {
       return it->second ? *it->second : model_;
     }
   }
   // Outside the lock, as blocks are priced.
-  std::optional<Model> as_held = model_.family->as_held(model_, division(plan));
-  auto made = as_held ? std::make_unique<Model>(*std::move(as_held)) : nullptr;
+  std::optional<Model> divided = model_.family->on_ranks(model_, division(plan));
+  auto made = divided ? std::make_unique<Model>(*std::move(divided)) : nullptr;
   const std::scoped_lock lock(mutex_);
-  const auto it = held_.try_emplace(std::move(key), std::move(made)).first;
+  const auto it = on_ranks_.try_emplace(std::move(key), std::move(made)).first;
   return it->second ? *it->second : model_;
 }
 
@@ -87,7 +87,7 @@ Division CostCache::division(const Plan& plan) {
   out.memory_bandwidth = context_.kernels.parameters().memory_bandwidth;
   out.step_price = [this, plan = plan_of_placement(plan)](const Model& held) {
     CostCache cache(held, training_, context_, BlockGraphs::dropped);
-    cache.is_held_ = true;
+    cache.is_on_ranks_ = true;
     const StepCosts step = step_costs(cache, plan);
     // A step that cannot be run is refused when it is built, however tables lie.
     const Result<SimulatedStep> run = simulated(step, Folding::folded);

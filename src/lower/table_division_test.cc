@@ -75,7 +75,8 @@ TEST(TableDivision, PlacementsAreComparedByTheStepOfThePlan) {
     const StepCosts step = step_costs(cache, priced.plan);
     const auto run = simulated(step, Folding::folded);
     ASSERT_TRUE(run);
-    const StepPrice price = cache.division(priced.plan).step_price(cache.held(priced.plan));
+    const StepPrice price =
+        cache.division(priced.plan).step_price(cache.model_on_ranks(priced.plan));
     EXPECT_EQ(price.time, run->time.seconds());
     EXPECT_EQ(price.fits, fits(step));
     EXPECT_TRUE(price.fits);

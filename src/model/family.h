@@ -25,7 +25,7 @@ struct ModelFamily {
   std::vector<std::string> (*division_problems)(const Model& model, const Division& division);
   // The model as its ranks hold it, if that differs: parts of which there are fewer than
   // tensor-parallel ranks may be copied, tables are placed. Asked only of valid divisions.
-  std::optional<Model> (*as_held)(const Model& model, const Division& division);
+  std::optional<Model> (*on_ranks)(const Model& model, const Division& division);
   // What tensor-parallel ranks copy, in a sentence; empty if nothing is.
   std::string (*copies)(const Model& model, std::int64_t tp);
 };

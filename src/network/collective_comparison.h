@@ -1,6 +1,7 @@
 // One collective on one cluster by every algorithm and at three fidelities:
 //
-//   closed form   cost/collective: t = latency + bytes / rate by level; for the algorithms that it has
+//   closed form   cost/collective: t = latency + bytes / rate by level; for the algorithms that it
+//                 has
 //   flows         the program of the algorithm on the network's graph, each flow spread over all of
 //                 its paths
 //   hashed        the same with one path per flow, chosen by a hash (ECMP)
