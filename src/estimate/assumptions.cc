@@ -55,6 +55,18 @@ std::string dropped_note(const PredictedStep& step) {
 
 }  // namespace
 
+std::vector<std::string> chosen_by_software(const Scenario& scenario) {
+  std::vector<std::string> out;
+  const Value usual = Codec<SoftwareProfile>::write(scenario.software);
+  for (const std::string& field : scenario.plan_by_software) {
+    const Value* value = usual.find(field);
+    if (value == nullptr) continue;  // as any plan has it
+    out.push_back(fmt::format("{} {}: as users of {} run it", field, value->scalar_text(),
+                              scenario.software.name));
+  }
+  return out;
+}
+
 std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e) {
   const Scenario& scenario = step.priced->scenario;
   const CostContext& context = step.priced->cache.context();
@@ -64,9 +76,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.insert(out.end(), more.begin(), more.end());
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
-  if (!scenario.zero_stated && scenario.software.zero != Plan{}.zero) {
-    out.push_back(fmt::format("zero {}: as users of {} run it", plan.zero, scenario.software.name));
-  }
+  add(chosen_by_software(scenario));
   if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));

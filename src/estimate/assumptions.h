@@ -14,4 +14,7 @@ namespace orrery {
 // MFU is known.
 std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e);
 
+// The fields of the plan whose values are those of the software, where these are not any plan's.
+std::vector<std::string> chosen_by_software(const Scenario& scenario);
+
 }  // namespace orrery

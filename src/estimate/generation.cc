@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "cluster/accelerator_noun.h"
 #include "cost/collective/group_shape.h"
+#include "estimate/assumptions.h"
 #include "estimate/predicted_step.h"
 #include "estimate/spec.h"
 #include "model/diffusion/diffusion.h"
@@ -328,12 +330,7 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     if (q.displaced_after) {
       ORRERY_RETURN_IF_ERROR(displace(part, asked.model, asked.training, *q.displaced_after));
     }
-    if (out.plan.attention == AttentionKernel::library) {
-      out.assumed.push_back(
-          "attention: the kernel of the accelerator's usual library, which may be faster than the "
-          "one that runs; state that one, as with --plan attention=flash-2");
-    }
-    for (const std::string& line : part.figures.assumed) out.assumed.push_back(line);
+    std::ranges::move(chosen_by_software(asked), std::back_inserter(out.assumed));
     runs.push_back(std::move(part));
   }
   if (!sampling.control.empty()) {

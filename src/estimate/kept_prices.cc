@@ -15,7 +15,7 @@ std::string key_of(const Scenario& scenario, const Catalog& catalog) {
   without_plan.plan = {};
   std::string key = to_json(specification(without_plan, catalog));
   key += scenario.software_stated ? "software stated" : "usual software";
-  key += scenario.zero_stated ? ", zero stated" : ", usual zero";
+  for (const std::string& field : scenario.plan_by_software) key += ", usual " + field;
   // The scenario that is kept keeps the address from being used again.
   key += fmt::format(", {}", static_cast<const void*>(scenario.kernel_times.get()));
   for (const auto* list : {&scenario.model.assumed, &scenario.cluster.assumed}) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cluster/cluster.h"
 #include "lower/kernel_times.h"
@@ -18,7 +20,8 @@ struct Scenario {
   Plan plan;
   SoftwareProfile software = {};  // initially the default of plan/software.h
   bool software_stated = false;   // otherwise the default is among what is assumed
-  bool zero_stated = true;        // otherwise the software's is
+  // Fields of the plan that nobody stated and that take the value of the software.
+  std::vector<std::string> plan_by_software = {};
   std::shared_ptr<KernelTimes> kernel_times = nullptr;  // instead of those of the cost model
 };
 

@@ -286,7 +286,7 @@ Result<void> complete(Spec& spec, std::span<const std::string> settings, const C
     if (setting.starts_with("plan."))
       spec.stated.push_back(setting.substr(5, setting.find_first_of(".=", 5) - 5));
   }
-  complete_zero(spec);
+  complete_by_software(spec);
   return {};
 }
 
@@ -304,8 +304,12 @@ Value specification(const Scenario& scenario, const Catalog& catalog) {
   }
   out.set("training", Codec<Training>::write(scenario.training));
   Value plan = Codec<Plan>::write(scenario.plan);
+  // Left out they would be those of the software.
   if (scenario.software.zero != Plan{}.zero) {
     plan.set("zero", Value::number(static_cast<double>(scenario.plan.zero)));
+  }
+  if (scenario.software.attention != Plan{}.attention) {
+    plan.set("attention", Codec<AttentionKernel>::write(scenario.plan.attention));
   }
   out.set("plan", std::move(plan));
   return out;
@@ -319,17 +323,24 @@ void choose_software(Spec& spec, SoftwareProfile software) {
   }
   spec.scenario.software = std::move(software);
   spec.scenario.software_stated = true;
-  complete_zero(spec);
+  complete_by_software(spec);
 }
 
-void complete_zero(Spec& spec) {
-  spec.scenario.zero_stated = std::ranges::find(spec.stated, "zero") != spec.stated.end();
-  Plan& plan = spec.scenario.plan;
-  if (!spec.scenario.zero_stated) plan.zero = spec.scenario.software.zero;
-  if (spec.scenario.model.tables == 0) return;
+void complete_by_software(Spec& spec) {
   const auto stated = [&](std::string_view field) {
     return std::ranges::find(spec.stated, field) != spec.stated.end();
   };
+  Plan& plan = spec.scenario.plan;
+  const SoftwareProfile& software = spec.scenario.software;
+  spec.scenario.plan_by_software.clear();
+  const auto complete = [&](const char* field, auto& value, const auto& usual) {
+    if (stated(field)) return;
+    value = usual;
+    spec.scenario.plan_by_software.emplace_back(field);
+  };
+  complete("zero", plan.zero, software.zero);
+  complete("attention", plan.attention, software.attention);
+  if (spec.scenario.model.tables == 0) return;
   if (plan.ep == 1 && !stated("ep")) plan.ep = 0;
   if (plan.micro_batch == 1 && !stated("micro_batch")) plan.micro_batch = 0;
 }

@@ -54,15 +54,15 @@ Value specification(const Scenario& scenario, const Catalog& catalog);
 Result<void> state_plan(Spec& spec, const Value& plan, const std::string& name);
 
 // What stands between a specification that was read and a prediction: the software that is usual on
-// the accelerator, if none is stated; changed settings (estimate/setting.h), in order; the ZeRO
-// stage of the software. Errors: those of settings.
+// the accelerator, if none is stated; changed settings (estimate/setting.h), in order; what
+// the software decides of the plan. Errors: those of settings.
 Result<void> complete(Spec& spec, std::span<const std::string> settings, const Catalog& catalog);
 
 // Makes a profile that of the scenario, as stated. A framework whose transfers between stages block
 // sets the plan's, unless the specification states its overlap.
 void choose_software(Spec& spec, SoftwareProfile software);
 
-// Gives a plan that states no ZeRO stage that of the software.
-void complete_zero(Spec& spec);
+// Gives a plan that states no ZeRO stage or no attention kernel that of the software.
+void complete_by_software(Spec& spec);
 
 }  // namespace orrery

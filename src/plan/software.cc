@@ -81,6 +81,7 @@ Fields<SoftwareProfile> fields_of(const SoftwareProfile*) {
       .optional<&SoftwareProfile::gradient_exchange>(
           "how replicas exchange gradients that they hold whole")
       .optional<&SoftwareProfile::zero>("the ZeRO stage of a plan that states none")
+      .optional<&SoftwareProfile::attention>("the attention kernel of a plan that states none")
       .optional<&SoftwareProfile::pipeline_zero>(
           "the highest ZeRO stage that it has beside a pipeline")
       .optional<&SoftwareProfile::pipeline_shards>(

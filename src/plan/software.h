@@ -169,6 +169,7 @@ struct SoftwareProfile {
   ShardTransfers shard_transfers = ShardTransfers::in_place;
   GradientExchange gradient_exchange = GradientExchange::to_owners;
   std::int64_t zero = 1;  // the ZeRO stage that its users run where a plan states none, 0 to 3
+  AttentionKernel attention = AttentionKernel::library;  // likewise
   std::int64_t pipeline_zero = 1;  // the highest ZeRO stage it has beside a pipeline, 0 to 3
   PipelineShards pipeline_shards = PipelineShards::chunk;
   HostCosts host;

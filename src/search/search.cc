@@ -558,7 +558,7 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& stated,
     return fail(ErrorCode::bad_input, std::move(text), "precision");
   }
   Scenario filled = scenario;
-  filled.zero_stated = true;  // by the search
+  std::erase(filled.plan_by_software, "zero");  // the search states it
   filled.plan = starting_plan(scenario, stated);
   // The model's own batch, whatever the replicas, unless no degrees divide it.
   Plan sizing = scenario.plan;
