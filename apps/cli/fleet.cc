@@ -28,7 +28,7 @@ constexpr auto kFleetOptions = std::to_array<FieldOption>({
     {"days", "to simulate (default: 30; of a list, until all jobs end)"},
     {"scheduler", "fifo, priority, shortest, srtf or deadline (default: priority)"},
     {"estimates", "what the scheduler knows of run times: mean or p95 (default: mean)"},
-    {"failures", "failure rates, of orrery catalog failures, or none"},
+    {"failures", "failure rates, of orrery catalog failures; none: nothing fails"},
     {"restart", "restart times, of orrery catalog restarts"},
     {"checkpoint", "work between two checkpoints: 30min"},
     {"seeds", "simulations (default: 5)"},

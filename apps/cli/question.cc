@@ -203,7 +203,7 @@ namespace {
 constexpr auto kRunOptions = std::to_array<FieldOption>({
     {"tokens", "of the run: 15.6T, 300B"},
     {"steps", "of the run, in place of tokens"},
-    {"failures", "failure rates, of orrery catalog failures"},
+    {"failures", "failure rates, of orrery catalog failures; none: nothing fails"},
     {"restart", "restart times, of orrery catalog restarts"},
     {"checkpoint",
      "interval=30min,mode=asynchronous,bandwidth=2TB/s,...; what is left out is "

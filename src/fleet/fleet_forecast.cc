@@ -247,7 +247,7 @@ Fields<FleetQuestion> fields_of(const FleetQuestion*) {
       .optional<&FleetQuestion::days>("to simulate")
       .optional<&FleetQuestion::scheduler>("which order jobs start in")
       .optional<&FleetQuestion::estimates>("what the scheduler knows of run times")
-      .optional<&FleetQuestion::failures>("name in the catalog's failures, or none")
+      .optional<&FleetQuestion::failures>("name in the catalog's failures")
       .optional<&FleetQuestion::restart>("name in the catalog's restarts")
       .optional<&FleetQuestion::checkpoint>("work between two")
       .optional<&FleetQuestion::preempt_after>("an attempt cannot be preempted before")
@@ -267,11 +267,7 @@ Result<FleetForecast> forecast_fleet(const FleetQuestion& question, const Catalo
   out.restart = mix.restart;
   out.seeds = question.seeds;
   out.seed = question.seed;
-  if (mix.failures != "none") {
-    auto known = load_failure_rates(catalog, mix.failures);
-    if (!known) return fail(at("fleet.failures", known.error()));
-    out.failures = std::move(*known);
-  }
+  ORRERY_TRY(out.failures, at("fleet.failures", load_failure_rates(catalog, mix.failures)));
   auto restart = load_restart_times(catalog, mix.restart);
   if (!restart) return fail(at("fleet.restart", restart.error()));
 

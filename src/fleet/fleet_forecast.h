@@ -33,7 +33,7 @@ struct FleetQuestion {
   std::optional<double> days = {};  // without: 30, or until all jobs of a list have ended
   Scheduler scheduler = Scheduler::priority;
   Estimates estimates = Estimates::mean;
-  std::string failures = {};  // of the catalog, "none"; empty: those of the mix
+  std::string failures = {};  // of the catalog; empty: those of the mix
   std::string restart = {};
   std::optional<Seconds> checkpoint = {};
   std::optional<Seconds> preempt_after = {};

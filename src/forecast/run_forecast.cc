@@ -102,7 +102,9 @@ std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>&
     }
     out.push_back(std::move(knob));
   };
-  turn("half the failures", [](RunModel& m, double by) { m.failure_rate *= by; });
+  if (model.failure_rate > Hertz(0)) {
+    turn("half the failures", [](RunModel& m, double by) { m.failure_rate *= by; });
+  }
   turn("half the time of a restart", [](RunModel& m, double by) {
     for (RestartStage& stage : m.restart) stage.time = scaled(stage.time, by);
     for (CheckpointLevel& level : m.checkpoints) level.restore *= by;
@@ -132,6 +134,10 @@ std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>&
   return out;
 }
 
+std::string cited(const std::string& name, const std::string& source) {
+  return source == name ? name : name + ", " + source;
+}
+
 // How the failures of the job follow each other.
 std::string order_of_failures(const FailureRates& rates, Seconds mean) {
   if (rates.gaps.law == TimeForm::exponential) return "independent";
@@ -142,16 +148,19 @@ std::string order_of_failures(const FailureRates& rates, Seconds mean) {
          "whole cluster do";
 }
 
+std::string failures_sentence(const RunForecast& f) {
+  if (!f.fails()) return "no failures";
+  const FailureRates& rates = f.failures;
+  return fmt::format("{:.3g} failures per 1,000 node-days of {} accelerators, {}: {}",
+                     rates.per_1000_node_days, rates.accelerators_per_node,
+                     order_of_failures(rates, f.mean_time_to_failure),
+                     cited(rates.name, rates.provenance.source));
+}
+
 std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion& q,
                                         const RunModel& model) {
   std::vector<std::string> out;
-  const auto cited = [](const std::string& name, const std::string& source) {
-    return source == name ? name : name + ", " + source;
-  };
-  out.push_back(fmt::format("{:.3g} failures per 1,000 node-days of {} accelerators, {}: {}",
-                            f.failures.per_1000_node_days, f.failures.accelerators_per_node,
-                            order_of_failures(f.failures, f.mean_time_to_failure),
-                            cited(f.failures.name, f.failures.provenance.source)));
+  out.push_back(failures_sentence(f));
   out.push_back("restarts: " + cited(f.restart.name, f.restart.provenance.source) +
                 (f.restart.includes_restore ? "; loading is in them" : ""));
   for (const RestartStage& stage : f.restart.stages) {

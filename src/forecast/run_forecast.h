@@ -62,7 +62,7 @@ struct RunForecast : RunCosts {
   std::int64_t nodes = 0;
 
   FailureRates failures;
-  Seconds mean_time_to_failure;
+  Seconds mean_time_to_failure;  // infinite: nothing fails
   RestartTimes restart;
   Seconds mean_restart;  // with the loading of the checkpoint
   CheckpointCost checkpoint;
@@ -92,6 +92,8 @@ struct RunForecast : RunCosts {
 
   std::vector<Knob> knobs;           // by what they save, most first
   std::vector<std::string> assumed;  // sentences
+
+  [[nodiscard]] bool fails() const { return failures.per_1000_node_days > 0; }
 };
 
 // What is refused before the step is known: what check() refuses, unknown names, spares without a

@@ -62,10 +62,9 @@ TEST(Tokens, AreReadWithTheSuffixesOfPapers) {
 TEST(RunForecast, WithoutFailuresAndWithFreeSavesIsStepsTimesStep) {
   RunQuestion q = of_tokens("15.6T");
   q.checkpoint.blocked = Seconds(0);
-  FailureRates never = *load_failure_rates(Catalog::built_in(), "meta-rsc-1");
-  never.per_1000_node_days = 0;
+  q.failures = "none";
   q.restart = "meta-rsc";
-  auto run = asked(q, never);
+  auto run = asked(q);
   ASSERT_TRUE(run) << run.error().text();
   // 2,048 sequences of 8,192 tokens a step.
   EXPECT_EQ(run->steps, static_cast<std::int64_t>(std::ceil(15.6e12 / (2048.0 * 8192))));

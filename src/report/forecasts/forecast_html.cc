@@ -123,9 +123,7 @@ std::string run_tiles(const RunForecast& f) {
                      between(dollars(f.cost(f.wall.p5.value)), dollars(f.cost(f.wall.p95.value))));
   }
   out += html_tile("Interruptions, median", grouped(std::llround(f.interruptions.p50.value)),
-                   std::isfinite(f.mean_time_to_failure.value())
-                       ? "one every " + to_text(f.mean_time_to_failure)
-                       : "it never fails");
+                   f.fails() ? "one every " + to_text(f.mean_time_to_failure) : "it never fails");
   return out + "</div>\n";
 }
 

@@ -129,13 +129,14 @@ std::vector<std::string> spread_sentences(const RunForecast& f) {
 }
 
 std::vector<std::string> cause_sentences(const RunForecast& f) {
-  const std::string failures = std::isfinite(f.mean_time_to_failure.value())
-                                   ? "a failure every " + to_text(f.mean_time_to_failure)
-                                   : "no failures";
-  std::vector<std::string> out{fmt::format(
-      "{} ({}) · {} from a failure to the next step ({}){}", failures, f.failures.name,
-      to_text(f.mean_restart), f.restart.name,
-      f.planned > 0 ? fmt::format(" · {} planned interruptions", count(f.planned)) : "")};
+  std::string failures = "no failures";
+  if (f.fails()) {
+    failures = fmt::format("a failure every {} ({}) · {} from a failure to the next step ({})",
+                           to_text(f.mean_time_to_failure), f.failures.name,
+                           to_text(f.mean_restart), f.restart.name);
+  }
+  if (f.planned > 0) failures += fmt::format(" · {} planned interruptions", count(f.planned));
+  std::vector<std::string> out{std::move(failures)};
   if (f.levels.size() > 1) {
     out.push_back("copies in memory " + save_words(f.levels.front(), f.step_time));
   }
@@ -410,11 +411,7 @@ inline constexpr auto kResults<RunForecast> = table<RunForecast>(
     field("failures_per_1000_node_days", "of the nodes that were counted",
           [](auto& f) { return f.failures.per_1000_node_days; }),
     field("mean_time_to_failure_s", "of the job; null: it never fails",
-          [](auto& f) {
-            return std::isfinite(f.mean_time_to_failure.value())
-                       ? std::optional(f.mean_time_to_failure)
-                       : std::nullopt;
-          }),
+          [](auto& f) { return f.fails() ? std::optional(f.mean_time_to_failure) : std::nullopt; }),
     field("restart", "name of the restart times", [](auto& f) { return f.restart.name; }),
     field<&RunForecast::mean_restart>("mean_restart_s",
                                       "from a failure to the next step, loading included"),
