@@ -524,8 +524,10 @@ class EstimateDocument(Record):
     """why it extrapolates, if it does; the nearest measured step, and how far this is from it"""
     mfu: float | None
     """model FLOPs utilisation, share of peak: forward and backward of every matrix product and of full attention, with logits, without embedding look-up and recomputation"""
+    causal_mfu: float | None
+    """the same without the pairs of tokens that causal attention leaves out; equal to mfu where no attention is causal"""
     hfu: float | None
-    """the same with recomputation"""
+    """mfu with recomputation"""
     tflops_per_gpu: float | None
     """model TFLOP/s per GPU"""
     tokens_per_s: float | None
@@ -704,8 +706,10 @@ class Estimate(Record):
     """why it extrapolates, if it does; the nearest measured step, and how far this is from it"""
     mfu: float | None
     """model FLOPs utilisation, share of peak: forward and backward of every matrix product and of full attention, with logits, without embedding look-up and recomputation"""
+    causal_mfu: float | None
+    """the same without the pairs of tokens that causal attention leaves out; equal to mfu where no attention is causal"""
     hfu: float | None
-    """the same with recomputation"""
+    """mfu with recomputation"""
     tflops_per_gpu: float | None
     """model TFLOP/s per GPU"""
     tokens_per_s: float | None

@@ -16,16 +16,13 @@ namespace {
 
 // By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
 // Where that is much of the step, either may exceed 100 %. Empty where it is not.
-std::string attention_note(const PredictedStep& step, const Estimate& e) {
-  constexpr double kMuch = 0.25;  // of the FLOPs of the model
-  const double computed = model_flops_of_a_sequence(step, AttentionCount::causal) /
-                          model_flops_of_a_sequence(step, AttentionCount::full);
-  if (1 - computed < kMuch) return "";
+std::string attention_note(const Estimate& e) {
+  if (!differs_by_causality(e)) return "";
   return fmt::format(
       "MFU and HFU count all pairs of tokens{}, as is usual; causal attention leaves out {:.0f} % "
-      "of the model's FLOPs so counted; MFU of what is computed is {:.1f} %",
-      e.training.documents.lengths.empty() ? "" : " of a document", 100 * (1 - computed),
-      100 * computed * e.mfu);
+      "of the model's FLOPs so counted, and causal MFU counts what it computes",
+      e.training.documents.lengths.empty() ? "" : " of a document",
+      100 * (1 - e.causal_mfu / e.mfu));
 }
 
 // What attention computes of rows that are made of documents; empty if they are not.
@@ -123,7 +120,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     }
   }
   for (std::string note :
-       {attention_note(step, e), documents_note(step), dropped_note(step), learning_note(plan)}) {
+       {attention_note(e), documents_note(step), dropped_note(step), learning_note(plan)}) {
     if (!note.empty()) out.push_back(std::move(note));
   }
   return out;

@@ -134,6 +134,9 @@ Estimate estimate(const PredictedStep& predicted) {
   const FlopsPerSecond peak = peak_of(cluster, out.training.precision);
   out.achieved_per_gpu = model_work / out.step_time / out.gpus;
   out.mfu = (model_work / out.step_time) / peak;
+  out.causal_mfu =
+      (sequences * model_flops_of_a_sequence(predicted, AttentionCount::causal) / out.step_time) /
+      peak;
   out.hfu = (hardware_work / out.step_time) / peak;
   const double in_use = cache.documents(plan) == nullptr ? 1 : cache.documents(plan)->efficiency();
   out.tokens_per_second = in_use * sequences * static_cast<double>(out.training.sequence_length) /
@@ -148,6 +151,11 @@ Estimate estimate(const PredictedStep& predicted) {
                     100 * critical.busy.seconds() / out.step_time);
   }
   return out;
+}
+
+bool differs_by_causality(const Estimate& e) {
+  constexpr double kMuch = 0.05;
+  return e.mfu - e.causal_mfu > kMuch;
 }
 
 Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {

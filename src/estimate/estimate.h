@@ -53,7 +53,8 @@ struct Estimate {
   int microbatches = 0;
   Seconds step_time;
   StepTimeInterval interval;  // of the step time, if the errors of measured steps are given
-  double mfu = 0;
+  double mfu = 0;             // of all pairs of tokens
+  double causal_mfu = 0;      // of the pairs alone that causal attention computes
   double hfu = 0;
   FlopsPerSecond achieved_per_gpu;  // model FLOPs
   double tokens_per_second = 0;
@@ -68,6 +69,10 @@ struct Estimate {
   std::string bottleneck;            // one sentence
   std::vector<std::string> assumed;  // every default that was filled in
 };
+
+// Whether causal attention leaves out so much of what MFU counts that both are worth stating: more
+// than five percent of the peak.
+bool differs_by_causality(const Estimate& estimate);
 
 // The figures alone.
 Estimate estimate(const PredictedStep& step);

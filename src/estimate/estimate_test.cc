@@ -39,6 +39,23 @@ TEST(Estimate, LongSequencesSayWhatCausalAttentionLeavesOut) {
   EXPECT_THAT(said("llama-3.1-8b", "cp=8,recompute=full", 8192), testing::Not(note));
 }
 
+// The causal count is half of the square of a long sequence; what has no causal mask has one count.
+TEST(Estimate, CausalMfuLeavesOutHalfOfTheSquare) {
+  const auto of = [](const char* model, const char* plan, std::int64_t sequence) {
+    const auto e = estimated(scenario(model, "h100-sxm:8", plan, sequence, 8));
+    EXPECT_TRUE(e) << e.error().text();
+    return e ? *e : Estimate{};
+  };
+  const Estimate longest = of("llama-3.1-8b", "cp=8,recompute=full", 1048576);
+  EXPECT_NEAR(longest.causal_mfu / longest.mfu, 0.52, 0.02);
+  EXPECT_TRUE(differs_by_causality(longest));
+  const Estimate usual = of("llama-3.1-8b", "cp=8", 8192);
+  EXPECT_GT(usual.causal_mfu / usual.mfu, 0.85);
+  EXPECT_FALSE(differs_by_causality(usual));
+  const Estimate encoder = of("bert-large", "", 512);
+  EXPECT_EQ(encoder.causal_mfu, encoder.mfu);
+}
+
 TEST(Estimate, TheBreakdownIsTheStepTime) {
   for (const char* plan : {"tp=8,pp=16,chunks=8", "tp=8,pp=16", "tp=4,cp=2,pp=16,zero=2",
                            "tp=8,pp=8,recompute=full,schedule=gpipe"}) {

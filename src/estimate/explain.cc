@@ -92,6 +92,14 @@ std::vector<Derivation> explain(const PredictedStep& step, const Estimate& e) {
                  fmt::format("{:.2f} %", 100 * e.mfu),
                  "dense " + std::string(to_text(e.training.precision)) + " peak of " + a.name +
                      ": " + a.provenance.source + (alike ? "" : "; mean over all sites")});
+  if (differs_by_causality(e)) {
+    const Flops computed = sequences * model_flops_of_a_sequence(step, AttentionCount::causal);
+    out.push_back(
+        {"causal_mfu", "mfu x computed FLOPs / model FLOPs",
+         fmt::format("{:.2f} % x {} / {}", 100 * e.mfu, to_text(computed), to_text(total)),
+         fmt::format("{:.2f} %", 100 * e.causal_mfu),
+         "a causal query sees half of the keys in the mean, or those of its window"});
+  }
   out.push_back(
       {"hfu",
        "(model FLOPs + recomputed FLOPs) / (step time x GPUs x peak); all pairs of tokens "

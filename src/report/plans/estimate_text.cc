@@ -23,6 +23,10 @@ const VerdictStyle& style_of(Verdict verdict) {
   return kStyles[static_cast<std::size_t>(verdict)];
 }
 
+std::string mfu_words(const Estimate& e) {
+  return percent(e.mfu) + (differs_by_causality(e) ? " · causal " + percent(e.causal_mfu) : "");
+}
+
 std::string interval_name(const StepTimeInterval& interval) {
   return interval.calibrated ? fmt::format("{:.0f} % in", 100 * interval.level) : "range";
 }
@@ -61,7 +65,7 @@ std::string headline_text(const Estimate& e, const Subject& subject, const TextS
   };
   const std::vector<Figure> figures = {
       {"step time", to_text(e.step_time), kBold},
-      {"MFU", percent(e.mfu), kBold},
+      {"MFU", mfu_words(e), kBold},
       {"achieved", to_text(e.achieved_per_gpu) + " per " + subject.accelerator, kBold},
       {"throughput", compact(e.tokens_per_second) + fmt::format(" {}s/s", subject.size.unit),
        kBold},

@@ -68,7 +68,7 @@ std::string tiles(const Estimate& e, const Subject& subject) {
   return "<div class=\"tiles\">\n" +
          html_tile("Step time", to_text(e.step_time),
                    counted(e.microbatches, "microbatch", "microbatches")) +
-         html_tile("MFU", percent(e.mfu), "HFU " + percent(e.hfu)) +
+         html_tile("MFU", mfu_words(e), "HFU " + percent(e.hfu)) +
          html_tile("Achieved per " + subject.accelerator, to_text(e.achieved_per_gpu),
                    "on " + counted(e.gpus, subject.accelerator)) +
          html_tile(

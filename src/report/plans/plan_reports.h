@@ -64,6 +64,8 @@ struct VerdictStyle {
 const VerdictStyle& style_of(Verdict verdict);
 
 // "90 % in", or "range" where the probability is not known.
+// "40.4 %"; "85.0 % · causal 45.1 %" where causal attention computes far less than MFU counts.
+std::string mfu_words(const Estimate& estimate);
 std::string interval_name(const StepTimeInterval& interval);
 // Which errors the interval of the step time comes from, and why it extrapolates if it does.
 std::string interval_sentence(const StepTimeInterval& interval);

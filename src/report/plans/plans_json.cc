@@ -176,7 +176,11 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
           "model FLOPs utilisation, share of peak: forward and backward of every matrix product "
           "and of full attention, with logits, without embedding look-up and recomputation",
           [](auto& e) { return finite(e.mfu); }),
-    field("hfu", "the same with recomputation", [](auto& e) { return finite(e.hfu); }),
+    field("causal_mfu",
+          "the same without the pairs of tokens that causal attention leaves out; equal to mfu "
+          "where no attention is causal",
+          [](auto& e) { return finite(e.causal_mfu); }),
+    field("hfu", "mfu with recomputation", [](auto& e) { return finite(e.hfu); }),
     field("tflops_per_gpu", "model TFLOP/s per GPU",
           [](auto& e) { return finite(e.achieved_per_gpu.value() / 1e12); }),
     field("tokens_per_s", "tokens a second of all GPUs together",
