@@ -514,8 +514,8 @@ class EstimateDocument(Record):
     """time of one training step"""
     step_time_interval_s: Interval
     """the step time lies within it with the probability interval_level"""
-    interval_level: float
-    """share of measured steps that lie within such intervals"""
+    interval_level: float | None
+    """share of measured steps that lie within such intervals; null: not calibrated for such models, see interval_basis"""
     interval_basis: str
     """what the interval is made of: the errors on sources left out of calibration, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool
@@ -696,8 +696,8 @@ class Estimate(Record):
     """time of one training step"""
     step_time_interval_s: Interval
     """the step time lies within it with the probability interval_level"""
-    interval_level: float
-    """share of measured steps that lie within such intervals"""
+    interval_level: float | None
+    """share of measured steps that lie within such intervals; null: not calibrated for such models, see interval_basis"""
     interval_basis: str
     """what the interval is made of: the errors on sources left out of calibration, by parts of the step, and how many sources measured such steps"""
     extrapolates: bool

@@ -122,10 +122,13 @@ std::vector<std::string> spread_sentences(const RunForecast& f) {
           grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
           unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
           f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""),
-      fmt::format("the quantiles are of luck with failures; the step time itself lies with a "
-                  "probability of {} between {:.2f} and {:.2f} times that, and all times with it",
-                  share_words(f.step_interval.level), f.step_interval.low / f.step_time,
-                  f.step_interval.high / f.step_time)};
+      fmt::format("{}the step time itself lies {} between {:.2f} and {:.2f} times that, and all "
+                  "times with it",
+                  f.fails() ? "the quantiles are of luck with failures; " : "",
+                  f.step_interval.calibrated
+                      ? "with a probability of " + share_words(f.step_interval.level)
+                      : "as far as is known, for no such model was measured for calibration,",
+                  f.step_interval.low / f.step_time, f.step_interval.high / f.step_time)};
 }
 
 std::vector<std::string> cause_sentences(const RunForecast& f) {

@@ -161,8 +161,12 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field("step_time_s", "time of one training step", [](auto& e) { return e.breakdown.total(); }),
     field<&Estimate::interval>("step_time_interval_s",
                                "the step time lies within it with the probability interval_level"),
-    field<&Estimate::interval, &StepTimeInterval::level>(
-        "interval_level", "share of measured steps that lie within such intervals"),
+    field("interval_level",
+          "share of measured steps that lie within such intervals; null: not calibrated for such "
+          "models, see interval_basis",
+          [](auto& e) {
+            return e.interval.calibrated ? std::optional(e.interval.level) : std::nullopt;
+          }),
     field<&Estimate::interval, &StepTimeInterval::basis>(
         "interval_basis",
         "what the interval is made of: the errors on sources left out of calibration, by parts of "

@@ -75,6 +75,10 @@ TEST(EstimateJson, AFigureThatCannotBeStatedIsNull) {
   Estimate e = sample_estimate();
   e.mfu = std::numeric_limits<double>::infinity();
   EXPECT_EQ(estimate_json(e, sample_subject()).find("mfu")->kind(), Value::Kind::null);
+  const auto level = [&] { return *estimate_json(e, sample_subject()).find("interval_level"); };
+  EXPECT_EQ(level().scalar_text(), "0.9");
+  e.interval.calibrated = false;
+  EXPECT_EQ(level().kind(), Value::Kind::null);
 }
 
 TEST(EstimateJson, VerdictsAreWrittenWithHyphens) {

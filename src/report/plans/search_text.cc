@@ -137,8 +137,8 @@ std::string plan_number(const Estimate& e) {
   return std::to_string(e.plan.*kMember);
 }
 
-const std::vector<Field>& fields() {
-  static const std::vector<Field> kFields = {
+std::vector<Field> fields(const SearchResult& r) {
+  return {
       {right("tp").telling_rows_apart(), plan_number<&Plan::tp>, true},
       {right("cp").telling_rows_apart(), plan_number<&Plan::cp>, false, "1"},
       {left("context").telling_rows_apart(),
@@ -173,14 +173,13 @@ const std::vector<Field>& fields() {
       {left("settings").telling_rows_apart(),
        [](const Estimate& e) { return other_settings(e.plan); }},
       {right("step", 9), [](const Estimate& e) { return to_text(e.step_time); }, true},
-      {right(fmt::format("{:.0f} % in", 100 * kIntervalLevel), 6),
+      {right(interval_name(r.plans.front().interval), 6),
        [](const Estimate& e) { return range_words(e.interval); }, true},
       {right("MFU", 2), [](const Estimate& e) { return percent(e.mfu); }, true},
       {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
       {left("verdict", 4), [](const Estimate& e) { return std::string(style_of(e.verdict).words); },
        false, "✓ fits"},
   };
-  return kFields;
 }
 
 bool same_in_all(const SearchResult& r, const Field& field) {
@@ -191,7 +190,7 @@ bool same_in_all(const SearchResult& r, const Field& field) {
 std::string common_to_plans(const SearchResult& r) {
   std::string out;
   if (r.plans.empty()) return out;
-  for (const Field& field : fields()) {
+  for (const Field& field : fields(r)) {
     if (field.core || !same_in_all(r, field)) continue;
     const std::string value = field.value(r.plans.front());
     if (value == field.silent) continue;
@@ -234,7 +233,7 @@ std::string notes_of(const SearchResult& r) {
 
 Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
   std::vector<Column> columns = {right("#", 7)};
-  for (const Field& field : fields()) {
+  for (const Field& field : fields(r)) {
     columns.push_back(Column(field.column).shown_if(field.core || !same_in_all(r, field)));
   }
   columns.push_back(right("run", 5).shown_if(!runs.empty()));
@@ -246,7 +245,7 @@ Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
     const Estimate& e = *best;
     const bool first = number++ == 0;
     std::vector<Cell> cells = {dim(std::to_string(number))};
-    for (const Field& field : fields()) {
+    for (const Field& field : fields(r)) {
       std::string value = field.value(e);
       if (twins > 0 && field.column.title == "v") value += fmt::format(" (+{})", twins);
       const bool verdict = field.column.title == "verdict";
