@@ -903,7 +903,9 @@ class SearchDocument(Record):
     elapsed_s: float
     """wall-clock time; the one value that may differ between runs"""
     plans: Records[Estimate]
-    """the best plans, best first"""
+    """the best plans, best first; of those that are equal in time and memory one"""
+    equal_plans: Records[int]
+    """for each of plans, how many others have its time and memory"""
     runs: Records[HealthyRun] | None
     """with --tokens: of each of plans, the run if nothing fails"""
     pareto: Records[Point]

@@ -232,35 +232,57 @@ class Search {
     return std::tuple(x.step_ps, x.peak, a) < std::tuple(y.step_ps, y.peak, b);
   }
 
-  // A plan of the same time and memory that differs in placement or further axes alone is already
-  // among the best.
-  [[nodiscard]] bool equivalent_is_kept(std::size_t i) const {
-    return std::any_of(plans_.begin(), plans_.end(), [&](std::size_t k) {
-      Candidate other = fitting_[k];
-      other.placement = fitting_[i].placement;
-      other.further = fitting_[i].further;
-      other.bound_ps = fitting_[i].bound_ps;
-      return evaluated_.at(k).step_ps == evaluated_.at(i).step_ps &&
-             !by_bound(other, fitting_[i]) && !by_bound(fitting_[i], other);
+  // By what the plans are judged by, if they are.
+  [[nodiscard]] bool better(std::size_t a, std::size_t b) const {
+    const bool differ = !values_.empty() && values_.at(a) != values_.at(b);
+    return differ ? values_.at(a) < values_.at(b) : faster(a, b);
+  }
+
+  // Plans of the same time and memory, and of the same value if they are judged: of these one is
+  // among the best, and the others are counted.
+  [[nodiscard]] bool equal(std::size_t a, std::size_t b) const {
+    const Evaluated& x = evaluated_.at(a);
+    const Evaluated& y = evaluated_.at(b);
+    return x.step_ps == y.step_ps && x.peak == y.peak &&
+           (values_.empty() || values_.at(a) == values_.at(b));
+  }
+  [[nodiscard]] std::int64_t equals_of(std::size_t i) const {
+    return std::ranges::count_if(evaluated_, [&](const auto& e) {
+      return e.first != i && (values_.empty() || values_.contains(e.first)) && equal(e.first, i);
     });
+  }
+  [[nodiscard]] std::size_t top() const {
+    return static_cast<std::size_t>(std::max(1, options_.top));
+  }
+  void keep_best() {
+    std::ranges::sort(plans_, [&](std::size_t a, std::size_t b) { return better(a, b); });
+    const auto equals =
+        std::ranges::unique(plans_, [&](std::size_t a, std::size_t b) { return equal(a, b); });
+    plans_.erase(equals.begin(), equals.end());
+    plans_.resize(std::min(plans_.size(), top()));
   }
 
   void find_best() {
-    const auto top = static_cast<std::size_t>(std::max(1, options_.top));
     const auto limit = [&] {
-      return plans_.size() < top ? std::numeric_limits<double>::infinity()
-                                 : evaluated_.at(plans_.back()).step_ps;
+      return plans_.size() < top() ? kTooLong : evaluated_.at(plans_.back()).step_ps;
     };
     walk([](std::size_t) { return true; }, limit,
          [&](std::size_t i) {
-           if (evaluated_.at(i).step_ps == kTooLong || equivalent_is_kept(i)) return;
-           plans_.insert(
-               std::upper_bound(plans_.begin(), plans_.end(), i,
-                                [&](std::size_t a, std::size_t b) { return faster(a, b); }),
-               i);
-           if (plans_.size() > top) plans_.pop_back();
+           if (evaluated_.at(i).step_ps > limit() || evaluated_.at(i).step_ps == kTooLong) return;
+           plans_.push_back(i);
+           keep_best();
          });
     report(0.9);
+  }
+
+  // Of the candidates that `wanted` selects and `best`, an earlier one.
+  template <class Wanted>
+  std::optional<std::size_t> fastest(Wanted wanted, std::optional<std::size_t> best) {
+    const auto limit = [&] { return best ? evaluated_.at(*best).step_ps : kTooLong; };
+    walk(wanted, limit, [&](std::size_t i) {
+      if (evaluated_.at(i).step_ps != kTooLong && (!best || faster(i, *best))) best = i;
+    });
+    return best;
   }
 
   void find_runners_up() {
@@ -274,14 +296,7 @@ class Search {
       };
       for (const Other& o : before) consider(o.index);
       for (std::size_t k = 0; k < improved_.size(); ++k) consider(fitting_.size() + k);
-      walk([&](std::size_t i) { return axis.value(plan(i)) != value; },
-           [&] {
-             return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
-           },
-           [&](std::size_t i) {
-             if (evaluated_.at(i).step_ps == kTooLong) return;
-             if (!best || faster(i, *best)) best = i;
-           });
+      best = fastest([&](std::size_t i) { return axis.value(plan(i)) != value; }, best);
       if (best) others_.push_back({axis.name, value, axis.value(plan(*best)), *best});
     }
     find_best_that_fits();
@@ -311,7 +326,6 @@ class Search {
   void judge_all() {
     constexpr std::size_t kJudged = 64;  // between two reports of progress
     Judged& judged = result_.judged.emplace();
-    const auto top = static_cast<std::size_t>(std::max(1, options_.top));
     const double priced = fraction_;
     for (std::size_t begin = 0; begin < fitting_.size() && !stopped(); begin += kJudged) {
       struct Answer {
@@ -343,15 +357,8 @@ class Search {
                           static_cast<double>(fitting_.size()));
     }
     for (const auto& [i, value] : values_) plans_.push_back(i);
-    std::ranges::sort(plans_, [&](std::size_t a, std::size_t b) { return better(a, b); });
-    plans_.resize(std::min(plans_.size(), top));
+    keep_best();
     for (const std::size_t i : plans_) judged.values.push_back(values_.at(i));
-  }
-
-  [[nodiscard]] bool better(std::size_t a, std::size_t b) const {
-    const double x = values_.at(a);
-    const double y = values_.at(b);
-    return x != y ? x < y : faster(a, b);
   }
 
   void find_judged_runners_up() {
@@ -399,9 +406,7 @@ class Search {
       evaluated_.emplace(i, best);
       plans_.push_back(i);
     }
-    std::sort(plans_.begin(), plans_.end(),
-              [&](std::size_t a, std::size_t b) { return faster(a, b); });
-    plans_.resize(std::min(plans_.size(), static_cast<std::size_t>(std::max(1, options_.top))));
+    keep_best();
   }
 
   std::optional<std::pair<Plan, Evaluated>> best_neighbour(const Plan& plan, const Evaluated& now) {
@@ -499,6 +504,7 @@ class Search {
               .assumed,
           std::back_inserter(step.defaults));
       result_.plans.push_back(estimate(step, errors));
+      result_.equal_plans.push_back(equals_of(i));
       if (!result_.winner) result_.winner = std::make_shared<PredictedStep>(std::move(step));
     }
     for (const std::size_t i : pareto_) {

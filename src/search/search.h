@@ -93,6 +93,7 @@ struct Judged {
 
 struct SearchResult {
   std::vector<Estimate> plans;                  // best first, each with its interval
+  std::vector<std::int64_t> equal_plans;        // for each of them: others of its time and memory
   std::shared_ptr<const PredictedStep> winner;  // the step of the first; none if nothing fits
   std::vector<Estimate>
       pareto;  // step time against peak memory, fastest first, up to twice the best

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <numeric>
+#include <set>
 #include <sstream>
 
 #include "estimate/assumptions.h"
@@ -134,18 +136,36 @@ TEST(Search, NothingFitsIsAnAnswerThatNamesTheShortfall) {
   EXPECT_GT(found->least_memory.front().shortfall, 0);
 }
 
-TEST(Search, PlansThatDifferInPlacementAloneAreListedOnce) {
-  const auto found =
-      search(scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128), {}, {}, Catalog::built_in());
-  ASSERT_TRUE(found);
-  for (std::size_t i = 0; i < found->plans.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      Plan other = found->plans[k].plan;
-      other.placement = found->plans[i].plan.placement;
-      EXPECT_FALSE(other == found->plans[i].plan &&
-                   found->plans[k].step_time == found->plans[i].step_time);
+TEST(Search, PlansOfTheSameTimeAndMemoryAreListedOnce) {
+  Scenario recommendation;
+  recommendation.model = *load_model("dlrm-dcnv2-mlperf", Catalog::built_in());
+  recommendation.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+  recommendation.training.global_batch = 32768;
+  for (const Scenario& s : {scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128), recommendation}) {
+    const auto found = search(s, {}, {}, Catalog::built_in());
+    ASSERT_TRUE(found) << found.error().text();
+    std::set<std::pair<Seconds, ByteCount>> seen;
+    for (const Estimate& e : found->plans) {
+      EXPECT_TRUE(seen.emplace(e.step_time, e.peak_memory).second) << to_text(e.plan);
     }
+    ASSERT_EQ(found->equal_plans.size(), found->plans.size());
   }
+}
+
+// On one device neither the placement of the axes nor ZeRO changes anything: of all simulated plans
+// one is listed, and the others are counted.
+TEST(Search, CountsThePlansThatEqualTheOneThatItLists) {
+  SearchSpace space;
+  space.zero = {0, 1, 2, 3};
+  space.micro_batch = {1};
+  space.recompute = {Recompute::none};
+  const auto found =
+      search(scenario("llama-3-8b", 2, "h100-sxm:1", 4096, 4), space, {}, Catalog::built_in());
+  ASSERT_TRUE(found) << found.error().text();
+  const std::int64_t equal =
+      std::accumulate(found->equal_plans.begin(), found->equal_plans.end(), std::int64_t{0});
+  EXPECT_EQ(found->evaluated, static_cast<std::int64_t>(found->plans.size()) + equal);
+  EXPECT_GT(equal, 0);
 }
 
 TEST(Search, StatedModulesAreThoseOfSelectiveRecomputation) {

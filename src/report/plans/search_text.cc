@@ -222,12 +222,34 @@ std::vector<PlanRow> rows_of(const SearchResult& r) {
   return out;
 }
 
+// "of the same time and memory: 7 more plans as #1, 3 as #4", or "as each"; empty: none.
+std::string equals_sentence(const SearchResult& r) {
+  std::vector<std::int64_t> equals;  // of each row
+  for (const PlanRow& row : rows_of(r)) {
+    const auto at = static_cast<std::size_t>(row.best - r.plans.data());
+    equals.push_back(at < r.equal_plans.size() ? r.equal_plans[at] : 0);
+  }
+  const bool alike =
+      std::ranges::adjacent_find(equals, std::ranges::not_equal_to{}) == equals.end();
+  std::string out;
+  for (std::size_t i = 0; i < equals.size() && (i == 0 || !alike); ++i) {
+    if (equals[i] == 0) continue;
+    out += out.empty() ? "of the same time and memory: " + counted(equals[i], "more plan")
+                       : ", " + grouped(equals[i]);
+    out += alike ? " as each" : fmt::format(" as #{}", i + 1);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string notes_of(const SearchResult& r) {
   std::string out = common_to_plans(r);
   if (!out.empty()) out.insert(0, r.plans.size() > 1 ? "in all: " : "with ");
   if (rows_of(r).size() < r.plans.size()) out.append(out.empty() ? "" : "; ").append(kTwins);
+  if (const std::string equal = equals_sentence(r); !equal.empty()) {
+    out.append(out.empty() ? "" : "; ").append(equal);
+  }
   return out;
 }
 

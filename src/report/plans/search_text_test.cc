@@ -98,6 +98,18 @@ TEST(SearchText, SaysWhyTheWinnerWon) {
               HasSubstr("tp=8,pp=8,dp=256,chunks=4,zero=1          7.25 s  95.0 GiB  15.0 GiB"));
 }
 
+TEST(SearchText, SaysHowManyPlansEqualThoseItLists) {
+  SearchResult r = sample_search_result();
+  EXPECT_THAT(notes_of(r), testing::Not(HasSubstr("same time and memory")));
+  r.equal_plans.assign(r.plans.size(), 7);
+  EXPECT_THAT(notes_of(r), HasSubstr("of the same time and memory: 7 more plans as each"));
+  ASSERT_GT(r.plans.size(), 1U);
+  r.equal_plans[0] = 1;
+  EXPECT_THAT(notes_of(r), HasSubstr("1 more plan as #1, 7 as #2"));
+  r.equal_plans[1] = 0;
+  EXPECT_THAT(notes_of(r), HasSubstr("1 more plan as #1"));
+}
+
 TEST(SearchText, GrowthIsTheLineThatGrewMost) {
   const Estimate winner = sample_estimate();
   Estimate other = winner;
