@@ -146,9 +146,9 @@ std::string counts_sentence(const SearchResult& result);
 // counts in it mean.
 std::string notes_of(const SearchResult& result);
 
-// "+0.21 s exposed data parallel": the line of the breakdown that grew most from `winner` to
-// `other`; empty if none grew.
-std::string largest_growth(const Estimate& winner, const Estimate& other);
+// "+0.21 s exposed data parallel": the line of the breakdown that grew most, behind a sign; empty
+// if none grew.
+std::string largest_growth(const Estimate& before, const Estimate& after, char sign);
 
 // Relative change of the step time, 0 if the winner takes none.
 double slowdown(const Estimate& winner, const Estimate& other);

@@ -48,18 +48,18 @@ double slowdown(const Estimate& winner, const Estimate& other) {
   return step_seconds(winner) > 0 ? step_seconds(other) / step_seconds(winner) - 1 : 0;
 }
 
-std::string largest_growth(const Estimate& winner, const Estimate& other) {
+std::string largest_growth(const Estimate& before, const Estimate& after, char sign) {
   Picoseconds most;
   auto line = Category::host;
   for (std::size_t i = 0; i < kCategories; ++i) {
-    const Picoseconds growth = other.breakdown.time[i] - winner.breakdown.time[i];
+    const Picoseconds growth = after.breakdown.time[i] - before.breakdown.time[i];
     if (growth > most) {
       most = growth;
       line = static_cast<Category>(i);
     }
   }
   if (most.count() <= 0) return "";
-  return fmt::format("+{} {}{}", to_text(most.seconds()),
+  return fmt::format("{}{} {}{}", sign, to_text(most.seconds()),
                      is_exposed_communication(line) ? "exposed " : "", label(line));
 }
 
@@ -287,11 +287,13 @@ Table plans_table(const SearchResult& r, std::span<const HealthyRun> runs) {
 Table runners_up_table(const SearchResult& r) {
   Table table(left("axis").telling_rows_apart(), left("winner", 7),
               left("next", 8).on_page_as("next best").telling_rows_apart(), right("step", 3),
-              right("slower", 8), left("what grew most", 2), left("--plan", 0));
+              right("slower", 8), left("what grew most", 2), left("what shrank most", 0),
+              left("--plan", 0));
   for (const RunnerUp& u : r.runners_up) {
     const Estimate& other = u.best_other;
     table.row(bold(u.axis), u.winner, u.other, other.step_time,
-              bold(signed_percent(slowdown(r.plans[0], other))), largest_growth(r.plans[0], other),
+              bold(signed_percent(slowdown(r.plans[0], other))),
+              largest_growth(r.plans[0], other, '+'), largest_growth(other, r.plans[0], '-'),
               dim(plan_settings(other.plan)));
   }
   return table;

@@ -113,11 +113,12 @@ TEST(SearchText, SaysHowManyPlansEqualThoseItLists) {
 TEST(SearchText, GrowthIsTheLineThatGrewMost) {
   const Estimate winner = sample_estimate();
   Estimate other = winner;
-  EXPECT_EQ(largest_growth(winner, other), "");
+  EXPECT_EQ(largest_growth(winner, other, '+'), "");
   other.breakdown[Category::bubble] += sample_milliseconds(3);
   other.breakdown[Category::exposed_tp] += sample_milliseconds(2);
   other.breakdown[Category::feed_forward] -= sample_milliseconds(9);
-  EXPECT_EQ(largest_growth(winner, other), "+3.00 ms pipeline bubble");
+  EXPECT_EQ(largest_growth(winner, other, '+'), "+3.00 ms pipeline bubble");
+  EXPECT_EQ(largest_growth(other, winner, '-'), "-9.00 ms feed-forward");
 }
 
 TEST(SearchText, SaysWhatTheBestPlanAssumesAsItsEstimateDoes) {
