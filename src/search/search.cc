@@ -311,14 +311,8 @@ class Search {
     for (const auto& [i, e] : evaluated_) {
       if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) best = i;
     }
-    walk([&](std::size_t i) { return fitting_[i].least_room >= 0; },
-         [&] {
-           return best ? evaluated_.at(*best).step_ps : std::numeric_limits<double>::infinity();
-         },
-         [&](std::size_t i) {
-           if (evaluated_.at(i).step_ps != kTooLong && (!best || faster(i, *best))) best = i;
-         });
-    if (best) others_.push_back({"memory", "tight", "fits", *best});
+    best = fastest([&](std::size_t i) { return fitting_[i].least_room >= 0; }, best);
+    if (best) others_.push_back({"memory", "tight", std::string(kFitsSurely), *best});
   }
 
   // ---- plans by what somebody else makes of them ----

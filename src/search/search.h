@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimate/estimate.h"
@@ -74,6 +75,10 @@ struct RunnerUp {
   std::string other;   // the value of the best plan that differs
   Estimate best_other;
 };
+
+// As `axis` and `other` of the runner-up to a plan that is tight in memory: the best plan that fits
+// with the pessimistic allocator too.
+inline constexpr std::string_view kFitsSurely = "fits";
 
 struct NearMiss {  // a faster-looking plan that does not fit
   Plan plan;

@@ -374,6 +374,21 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
   return out + "\n" + table.text(style);
 }
 
+// Beside a best plan whose memory may exceed what there is: the best that fits at worst too.
+std::string surely_fitting_text(const SearchResult& r, const TextStyle& style) {
+  const auto found = std::ranges::find(r.runners_up, kFitsSurely, &RunnerUp::other);
+  if (found == r.runners_up.end()) return "";
+  const Estimate& best = r.plans.front();
+  const Estimate& other = found->best_other;
+  return paragraph(style,
+                   "which needs {} of {} at worst; the best that fits even then takes {} ({}) and "
+                   "needs {}, at worst {}",
+                   gibibytes(best.pessimistic_memory), gibibytes(best.memory_capacity),
+                   to_text(other.step_time), signed_percent(slowdown(best, other)),
+                   gibibytes(other.peak_memory), gibibytes(other.pessimistic_memory)) +
+         pasted("surely fits: ", other.plan);
+}
+
 std::string search_text(const SearchResult& r, const Subject& subject, Seconds elapsed,
                         const TextStyle& style, std::span<const HealthyRun> runs) {
   const auto title = [&](std::string_view words, const std::string& what, Ink ink) {
@@ -407,7 +422,7 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                     (runs.empty() ? "" : paragraph(style, healthy_run_sentence(runs.front()))) +
                     paragraph(style, interval_sentence(best.interval)) +
                     (changes.empty() ? "" : paragraph(style, changes)) +
-                    pasted("best: ", best.plan);
+                    pasted("best: ", best.plan) + surely_fitting_text(r, style);
   if (!r.runners_up.empty()) {
     const RunnerUp& closest = *std::ranges::min_element(
         r.runners_up, {}, [](const RunnerUp& u) { return step_seconds(u.best_other); });
