@@ -127,6 +127,8 @@ TextStyle text_style() {
   } else if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     style.width = size.ws_col;
   }
+  constexpr int kPiped = 120;
+  if (!style.cuts) style.width = kPiped;
   if (style.width < 40) style.width = 40;
   if (style.width > 160) style.width = 160;
   return style;

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "command_documents.h"
 #include "document/input_memory.h"
+#include "help_text.h"
 #include "parallel/parallel_for.h"
 #include "parse_error.h"
 #include "progress.h"
@@ -50,6 +51,7 @@ constexpr std::array<AddCommand, 18> kCommands = {
 int run(int argc, char** argv) {
   CLI::App app{"Orrery predicts where every kernel, byte and second of a training run goes."};
   app.name("orrery");
+  app.formatter(help_text());  // of every command
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", version_text());

@@ -101,15 +101,25 @@ int Table::Layout::total() const {
 }
 
 Table::Layout Table::layout(const TextStyle& style) const {
-  const int width = longest_line(style);
+  const int width = usable_width(style);
   Layout out;
+  std::vector<int> least(columns_.size());  // that texts are shortened or broken to
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (!is_in(columns_[c], Form::text)) continue;
-    int natural = display_width(columns_[c].title);
+    const Column& column = columns_[c];
+    if (!is_in(column, Form::text)) continue;
+    int natural = display_width(column.title);
+    int unbroken = natural;  // the longest piece that stays in one line
     for (const auto& row : rows_) {
-      if (!row.empty()) natural = std::max(natural, display_width(row[c].text));
+      if (row.empty()) continue;
+      natural = std::max(natural, display_width(row[c].text));
+      for (const std::string& piece : lines_within(row[c].text, 0)) {
+        unbroken = std::max(unbroken, display_width(piece));
+      }
     }
-    if (columns_[c].longest_bar > 0) natural = std::max(natural, kShortestBar);
+    if (column.longest_bar > 0) natural = std::max(natural, kShortestBar);
+    const bool fixed = column.align == Align::right || column.longest_bar > 0 ||
+                       (style.cuts && column.tells_rows_apart);
+    least[c] = fixed ? natural : style.cuts ? std::max(kShortestText, column.shortest) : unbroken;
     out.columns.push_back(c);
     out.widths.push_back(natural);
   }
@@ -127,15 +137,12 @@ Table::Layout Table::layout(const TextStyle& style) const {
     out.widths.erase(out.widths.begin() + static_cast<std::ptrdiff_t>(victim));
     return true;
   };
-  while (out.total() > width && drop_least_important(0)) {
+  while (style.cuts && out.total() > width && drop_least_important(0)) {
   }
   while (out.total() > width) {
     std::size_t widest = out.columns.size();
     for (std::size_t i = 0; i < out.columns.size(); ++i) {
-      const Column& column = columns_[out.columns[i]];
-      const bool can_shrink = column.align == Align::left && column.longest_bar == 0 &&
-                              !column.tells_rows_apart &&
-                              out.widths[i] > std::max(kShortestText, column.shortest);
+      const bool can_shrink = out.widths[i] > least[out.columns[i]];
       if (can_shrink && (widest == out.columns.size() || out.widths[i] > out.widths[widest])) {
         widest = i;
       }
@@ -143,11 +150,13 @@ Table::Layout Table::layout(const TextStyle& style) const {
     if (widest == out.columns.size()) break;
     --out.widths[widest];
   }
-  while (out.total() > width && out.columns.size() > 1 &&
+  while (style.cuts && out.total() > width && out.columns.size() > 1 &&
          drop_least_important(std::numeric_limits<int>::max())) {
   }
-  if (out.total() > width && columns_[out.columns[0]].tells_rows_apart) return {};
-  if (out.total() > width) out.widths[0] = width - kMargin;
+  if (style.cuts && out.total() > width) {
+    if (columns_[out.columns[0]].tells_rows_apart) return {};
+    out.widths[0] = width - kMargin;
+  }
   for (std::size_t i = 0; i < out.columns.size(); ++i) {
     const int room = std::max(0, usable_width(style) - out.total());
     const int longest = columns_[out.columns[i]].longest_bar;
@@ -197,18 +206,28 @@ std::string Table::text(const TextStyle& style) const {
       rule();
       continue;
     }
-    std::string line;
+    std::size_t lines = 1;
+    std::vector<std::vector<std::string>> texts;
     for (std::size_t i = 0; i < shape.columns.size(); ++i) {
-      const Column& column = columns_[shape.columns[i]];
-      const Cell& cell = row[shape.columns[i]];
-      line += spaces(kMargin);
-      if (!cell.bar.empty()) {
-        line += bar(cell.bar, shape.widths[i], style);
-      } else {
-        line += painted(fitted(cell.text, shape.widths[i], column.align), cell.ink, style);
-      }
+      const std::string& text = row[shape.columns[i]].text;
+      texts.push_back(style.cuts ? std::vector{text} : lines_within(text, shape.widths[i]));
+      lines = std::max(lines, texts.back().size());
     }
-    out += without_trailing_spaces(line) + "\n";
+    for (std::size_t l = 0; l < lines; ++l) {
+      std::string line;
+      for (std::size_t i = 0; i < shape.columns.size(); ++i) {
+        const Column& column = columns_[shape.columns[i]];
+        const Cell& cell = row[shape.columns[i]];
+        line += spaces(kMargin);
+        if (!cell.bar.empty() && l == 0) {
+          line += bar(cell.bar, shape.widths[i], style);
+        } else {
+          const std::string_view text = l < texts[i].size() ? texts[i][l] : std::string_view();
+          line += painted(fitted(text, shape.widths[i], column.align), cell.ink, style);
+        }
+      }
+      out += without_trailing_spaces(line) + "\n";
+    }
   }
   return out;
 }

@@ -4,8 +4,9 @@
 // wide, in this order: bars shrink, columns of no importance are dropped, text columns are
 // shortened with an ellipsis, further columns are dropped from the least important. Columns that
 // tell rows apart are neither shortened nor dropped: where they alone are too wide, every row is
-// written as a paragraph. Bars take what is left over. Where nothing may be cut (a pipe), a table
-// takes its natural width. A page shows all columns; Markdown leaves bars out.
+// written as a paragraph. Bars take what is left over. Where nothing may be cut (a pipe), no
+// column is dropped, and texts go on in further lines instead of being shortened. A page shows all
+// columns; Markdown leaves bars out.
 #pragma once
 
 #include <concepts>

@@ -60,9 +60,26 @@ TEST(Table, NeverDropsOrCutsWhatTellsRowsApart) {
   EXPECT_EQ(plans.text({.width = 21}), "  tp 8 ·\n  schedule interleaved_1f1b\n  · step 8.00 s\n");
 }
 
-TEST(Table, CutsNothingWhereNothingMayBe) {
-  const std::string text = sample().text({.width = 20, .cuts = false});
-  EXPECT_THAT(text, testing::HasSubstr("tp8 pp16 模型   8.00 s  the|best  ████\n"));
+TEST(Table, GoesOnInFurtherLinesWhereNothingMayBeCut) {
+  EXPECT_EQ(sample().text({.width = 20, .cuts = false}),
+            "  plan     step  remark\n"
+            "  ─────────────────────────────────\n"
+            "  tp8    8.00 s  the|best  ████\n"
+            "  pp16\n"
+            "  模型\n"
+            "  ─────────────────────────────────\n"
+            "  tp4   12.50 s\n");
+  Table plans(left("--plan").telling_rows_apart(), right("step", 8));
+  plans.row("tp=2,pp=4,schedule=interleaved_1f1b,zero=1", "1.75 s");
+  EXPECT_EQ(plans.text({.width = 36, .cuts = false}),
+            "  --plan                        step\n"
+            "  ──────────────────────────────────\n"
+            "  tp=2,pp=4,                  1.75 s\n"
+            "  schedule=interleaved_1f1b,\n"
+            "  zero=1\n");
+  // What cannot be broken stays whole.
+  EXPECT_THAT(plans.text({.width = 20, .cuts = false}),
+              testing::HasSubstr("schedule=interleaved_1f1b,\n"));
 }
 
 TEST(Table, HasNoEscapeCodesWithoutColour) {

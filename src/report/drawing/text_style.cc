@@ -139,6 +139,22 @@ std::string shortened(std::string_view text, int width) {
   return out += kEllipsis;
 }
 
+std::vector<std::string> lines_within(std::string_view text, int width) {
+  std::vector<std::string> out(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" ,"), text.size() - 1) + 1;
+    std::string_view piece = text.substr(0, end);
+    text.remove_prefix(end);
+    const std::string_view shown = piece.substr(0, piece.find_last_not_of(' ') + 1);
+    if (!out.back().empty() && display_width(out.back()) + display_width(shown) > width) {
+      out.emplace_back();
+    }
+    out.back() += piece;
+  }
+  for (std::string& line : out) line.erase(line.find_last_not_of(' ') + 1);
+  return out;
+}
+
 std::string fitted(std::string_view text, int width, Align align) {
   std::string out = shortened(text, width);
   const auto missing = static_cast<std::size_t>(std::max(0, width - display_width(out)));

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "outcome/printable.h"
 
@@ -20,7 +21,7 @@ namespace orrery {
 struct TextStyle {
   int width = 100;      // terminal cells a line may take; taken as at least 20
   bool colour = false;  // escape codes allowed
-  bool cuts = true;     // what is longer than a line is shortened; in a pipe it is not
+  bool cuts = true;     // what is longer than a line is shortened; in a pipe it is wrapped
 };
 
 // Colour is an index into the 256-colour palette; 0 is the terminal's own text colour.
@@ -53,6 +54,10 @@ std::string in_ascii(std::string_view text);
 
 // At most `width` cells; what was cut is shown by an ellipsis.
 std::string shortened(std::string_view text, int width);
+
+// Its lines of at most `width` cells, broken at blanks and behind commas; what has neither stays
+// whole. At least one.
+std::vector<std::string> lines_within(std::string_view text, int width);
 
 enum class Align { left, right };
 // Filled with spaces, or shortened, to exactly `width` cells.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -49,6 +51,12 @@ TEST(Fitted, IsExactlyAsWideAsAsked) {
 }
 
 TEST(Wrapped, BreaksAtSpacesWithinTheWidth) {
+  EXPECT_EQ(lines_within("tp=2,pp=4 and more", 10),
+            (std::vector<std::string>{"tp=2,pp=4", "and more"}));
+  EXPECT_EQ(lines_within("tp=2,pp=4,zero=1", 5),
+            (std::vector<std::string>{"tp=2,", "pp=4,", "zero=1"}));
+  EXPECT_EQ(lines_within("  part", 8), (std::vector<std::string>{"  part"}));
+  EXPECT_EQ(lines_within("", 8), (std::vector<std::string>{""}));
   EXPECT_EQ(wrapped("one two three four", 2, {.width = 20}), "  one two three four\n");
   EXPECT_EQ(wrapped("one two three four five", 2, {.width = 20}), "  one two three four\n  five\n");
   EXPECT_EQ(wrapped("", 2, {.width = 20}), "");
