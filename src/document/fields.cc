@@ -76,7 +76,11 @@ Result<void> FieldTable::read(const Value& v, void* row) const {
     if (value.kind() == Value::Kind::null && field->need == Need::optional) continue;
     const Member& member = members_[static_cast<std::size_t>(field - fields().begin())];
     auto* begin = static_cast<std::byte*>(row) + member.offset;
-    if (auto r = member.type->read(value, begin); !r) return fail(at(place(value, key), r.error()));
+    if (auto r = member.type->read(value, begin); !r) {
+      // A value within this one that has been located already states its own line.
+      const bool located = r.error().where.find("line ") != std::string::npos;
+      return fail(at(located ? key : place(value, key), r.error()));
+    }
   }
   for (const FieldDescription& field : fields()) {
     if (field.need == Need::required && v.find(field.key) == nullptr) {

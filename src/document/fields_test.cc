@@ -112,7 +112,7 @@ TEST(Fields, ErrorsSayFileLineFieldAndWhatIsRight) {
   EXPECT_EQ(error_of("shape: rink\n"),
             "f.yaml: line 3, shape: unknown value 'rink' (did you mean 'ring'?)");
   EXPECT_EQ(error_of("ports:\n  - {name: a, rate: 1 GB/s}\n  - {name: b}\n"),
-            "f.yaml: line 4, ports: [1]: line 5: missing field 'rate' in port "
+            "f.yaml: ports: [1]: line 5: missing field 'rate' in port "
             "(quantity such as \"3.35 TB/s\": one direction)");
   EXPECT_THAT(error_of("latency: 12\n"), HasSubstr("f.yaml: line 3, latency: '12' has no unit"));
   EXPECT_THAT(error_of("ports: 7\n"), HasSubstr("expected a list"));

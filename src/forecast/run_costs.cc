@@ -44,7 +44,16 @@ Result<std::optional<NamedPrice>> price_of(const RunQuestion& question,
     if (stated > DollarsPerSecond(0)) return NamedPrice{question.price, stated};
     return bad_input("a price that is not above 0", "forecast.price");
   }
-  ORRERY_TRY(const Price price, at("forecast.price", load_price(catalog, question.price)));
+  auto known = load_price(catalog, question.price);
+  if (!known) {
+    Error error = known.error();
+    if (error.code == ErrorCode::not_found) {
+      error.hint =
+          "write dollars, as in 2.95$/h, or a name of orrery catalog prices; " + error.hint;
+    }
+    return fail(at("forecast.price", std::move(error)));
+  }
+  const Price& price = *known;
   if (price.accelerator != accelerator) {
     return bad_input(fmt::format("'{}' is a price of {}, not of {}", question.price,
                                  price.accelerator, accelerator),

@@ -80,20 +80,6 @@ Reasons ranges(const JudgedPlan& judged) {
   return out;
 }
 
-Reasons ranks(const JudgedPlan& judged) {
-  const Plan& plan = judged.plan;
-  const std::int64_t gpus = judged.cluster.accelerators;
-  if (plan.dp == 0) {
-    return {fmt::format("tp {} x cp {} x pp {} does not divide {} {}s", plan.tp, plan.cp, plan.pp,
-                        gpus, accelerator_noun(judged.cluster))};
-  }
-  const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
-                         static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
-  if (product == static_cast<double>(gpus)) return {};
-  return {fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} {}s of the cluster", plan.tp,
-                      plan.cp, plan.pp, plan.dp, gpus, accelerator_noun(judged.cluster))};
-}
-
 Reasons divided(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
       judged.model, division(judged.cluster, judged.training, judged.plan));
@@ -229,6 +215,29 @@ Reasons stated_layers(const JudgedPlan& judged) {
   return out;
 }
 
+Reasons ranks(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t gpus = judged.cluster.accelerators;
+  Reasons out;
+  if (plan.dp == 0) {
+    out.push_back(fmt::format("tp {} x cp {} x pp {} does not divide {} {}s", plan.tp, plan.cp,
+                              plan.pp, gpus, accelerator_noun(judged.cluster)));
+  } else if (const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
+                                    static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
+             product != static_cast<double>(gpus)) {
+    out.push_back(fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} {}s of the cluster",
+                              plan.tp, plan.cp, plan.pp, plan.dp, gpus,
+                              accelerator_noun(judged.cluster)));
+  }
+  if (out.empty()) return out;
+  // What is wrong whatever the number of replicas.
+  for (const auto& broken : {divided, stages, stated_layers}) {
+    Reasons more = broken(judged);
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
 Reasons placement(const JudgedPlan& judged) {
   static constexpr MeshAxis kAll[] = {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp};
   const std::vector<MeshAxis>& placed = judged.plan.placement;
@@ -252,8 +261,13 @@ Reasons batch(const JudgedPlan& judged) {
   }
   const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
   if (microbatches == 0 && std::fmod(static_cast<double>(global), per_step) != 0) {
-    return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}", global,
-                        plan.dp, plan.micro_batch)};
+    const auto below =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(global) / per_step));
+    const auto at_once = static_cast<std::int64_t>(per_step);
+    return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}: write {}{}",
+                        global, plan.dp, plan.micro_batch,
+                        below > 0 ? fmt::format("{} or ", below * at_once) : "",
+                        (below + 1) * at_once)};
   }
   if (microbatches == 0) microbatches = global / (plan.dp * plan.micro_batch);
   if (microbatches > kMaxMicrobatches) {
@@ -388,8 +402,8 @@ Reasons number_format(const JudgedPlan& judged) {
 
 constexpr PlanRule kRules[] = {
     {"ranges", ranges, true},  // nothing below computes with an absurd number
-    {"ranks", ranks, true},
     {"context parallelism", context_problems, true},
+    {"ranks", ranks, true},
     {"division", divided},
     {"documents", row_problems},
     {"expert tensor parallelism", expert_tensor_parallelism},

@@ -144,7 +144,11 @@ TEST(PlanRules, SaysEveryReasonWithItsNumbers) {
   EXPECT_THAT(all, testing::HasSubstr("do not divide the sequence of 8191 tokens"));
   EXPECT_THAT(all, testing::HasSubstr("ep 2 needs experts; llama-3.1-405b has none"));
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=3"),
-            "tp 3 x cp 1 x pp 1 does not divide 16384 GPUs\n");
+            "tp 3 x cp 1 x pp 1 does not divide 16384 GPUs\n"
+            "tp 3 does not divide 128 attention heads\n"
+            "tp 3 and 8 key-value heads: neither divides the other, so that heads would be split\n"
+            "tp 3 does not divide the feed-forward width 53248\n"
+            "cp 1 and sequence parallelism over tp 3 do not divide the sequence of 8192 tokens\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,dp=4"),
             "tp 8 x cp 1 x pp 16 x dp 4 is not the 16384 GPUs of the cluster\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=256,schedule=1f1b"),
@@ -154,7 +158,9 @@ TEST(PlanRules, SaysEveryReasonWithItsNumbers) {
             "not a multiple "
             "of 16\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16", 8192, 100),
-            "global batch 100 is not a multiple of dp 128 x micro_batch 1\n");
+            "global batch 100 is not a multiple of dp 128 x micro_batch 1: write 128\n");
+  EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16", 8192, 1000),
+            "global batch 1000 is not a multiple of dp 128 x micro_batch 1: write 896 or 1024\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,layers=1+2"),
             "layers lists 2 virtual stages, pp x chunks are 16\n");
   EXPECT_EQ(problems("llama-3.1-405b", "h100-sxm:16384", "tp=0"),
@@ -171,7 +177,9 @@ TEST(PlanRules, SaysEveryReasonWithItsNumbers) {
             "overlap.expert_batches and recompute=full exclude each other: the backward would "
             "send tokens away again\n");
   EXPECT_EQ(problems("llama-2-7b", "h100-sxm:8", "pp=10000,chunks=10000", 4096, 64),
-            "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n");
+            "tp 1 x cp 1 x pp 10000 does not divide 8 GPUs\n"
+            "pp 10000 x chunks 10000 = 100000000 virtual stages for 32 layers: some would be "
+            "empty\n");
 }
 
 TEST(PlanRules, RecomputeModulesFitThePlanAndTheModel) {
@@ -295,7 +303,7 @@ TEST(PlanRules, EachHasItsOwnSentence) {
        "pp 16 x chunks 1 = 16 virtual stages for 12 layers: some would be empty", 2048},
       {"stated layers", "llama-3-8b", "pp=2,layers=10+10", "layers add up to 20, the model has 32"},
       {"batch", "llama-3-8b", "micro_batch=3",
-       "global batch 64 is not a multiple of dp 16 x micro_batch 3"},
+       "global batch 64 is not a multiple of dp 16 x micro_batch 3: write 48 or 96"},
       {"schedule", "llama-3-8b", "pp=2,schedule=pipedream",
        "pipedream updates weights between microbatches: it has no step to estimate; `orrery "
        "schedule pipedream` draws it"},
