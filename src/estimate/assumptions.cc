@@ -78,6 +78,9 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));
   }
+  if (const std::string lacking = lacking_schedule(scenario.software, plan); !lacking.empty()) {
+    out.push_back(lacking + ": predicted as if it had");
+  }
   if (plan.gradients_in_place && plan.zero >= 3 && context.software.memory.parameters_are_master) {
     out.push_back(
         fmt::format("gradients_in_place saves no memory of the accelerators: with zero 3 {} keeps "

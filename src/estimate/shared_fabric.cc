@@ -111,7 +111,7 @@ Result<DescribedJob> described_job(const Document& document, const Value& item,
   spec.append_member("cluster", Codec<Cluster>::write(part));
   ORRERY_TRY(out.spec, at("job '" + out.placement.name + "'",
                           read_spec(Document{document.name, spec}, "", catalog)));
-  complete_by_software(out.spec);
+  ORRERY_RETURN_IF_ERROR(complete(out.spec, {}, catalog));
   return out;
 }
 

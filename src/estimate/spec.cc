@@ -275,9 +275,10 @@ Result<void> state_plan(Spec& spec, const Value& plan, const std::string& name) 
 }
 
 Result<void> complete(Spec& spec, std::span<const std::string> settings, const Catalog& catalog) {
-  const std::string& usual = spec.scenario.cluster.accelerator.usual_software;
-  if (!spec.scenario.software_stated && !usual.empty()) {
-    ORRERY_TRY(SoftwareProfile software, load_software(catalog, usual));
+  if (!spec.scenario.software_stated) {
+    const std::string& usual = spec.scenario.cluster.accelerator.usual_software;
+    ORRERY_TRY(SoftwareProfile software,
+               load_software(catalog, usual.empty() ? SoftwareProfile().name : usual));
     choose_software(spec, std::move(software));
     spec.scenario.software_stated = false;
   }

@@ -1,8 +1,13 @@
 #include "plan/software.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "schedule/schedule.h"
 
 namespace orrery {
 
@@ -73,6 +78,8 @@ Fields<SoftwareProfile> fields_of(const SoftwareProfile*) {
           "activations are copied around tensor-parallel gathers along the sequence")
       .optional<&SoftwareProfile::transfers>(
           "whether stages compute while activations travel between them")
+      .optional<&SoftwareProfile::schedules>(
+          "pipeline schedules that it has; an empty list: no pipeline")
       .optional<&SoftwareProfile::splits_transfers>(
           "tensor-parallel ranks each send a piece of an activation they share")
       .optional<&SoftwareProfile::clips_gradients>("gradient norm and scaling before the optimizer")
@@ -112,6 +119,12 @@ Result<SoftwareProfile> read_software(const Document& document) {
     return bad_input("host.work: a count of '" + work.what + "' is out of range", document.name,
                      "kernels, operators and collectives from 0 to 100000");
   }
+  if (profile.schedules) {
+    for (std::string& name : *profile.schedules) {
+      ORRERY_TRY(const Schedule* schedule, at(document.name + ": schedules", find_schedule(name)));
+      name = schedule->name;
+    }
+  }
   for (const auto& [key, stage] :
        {std::pair{"zero ", profile.zero}, {"pipeline_zero ", profile.pipeline_zero}}) {
     if (stage >= 0 && stage <= 3) continue;
@@ -135,6 +148,20 @@ Result<SoftwareProfile> read_software(const Document& document) {
 Result<SoftwareProfile> load_software(const Catalog& catalog, std::string_view name) {
   ORRERY_TRY(const Document document, catalog.find("software", name));
   return read_software(document);
+}
+
+bool has_schedule(const SoftwareProfile& software, std::string_view schedule) {
+  return !software.schedules ||
+         std::ranges::find(*software.schedules, schedule) != software.schedules->end();
+}
+
+std::string lacking_schedule(const SoftwareProfile& software, const Plan& plan) {
+  if (plan.pp == 1) return "";
+  const auto schedule = find_schedule(plan.schedule);
+  if (!schedule || has_schedule(software, (*schedule)->name)) return "";
+  if (software.schedules->empty()) return software.name + " has no pipeline";
+  return fmt::format("{} does not have {}, only {}", software.name, (*schedule)->name,
+                     fmt::join(*software.schedules, ", "));
 }
 
 void blocking_transfers(Plan& plan, const SoftwareProfile& software) {

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalog/catalog.h"
@@ -128,7 +130,8 @@ struct HostCosts {
 };
 Fields<HostCosts> fields_of(const HostCosts*);
 
-// The initial values are those of the default profile, catalog/software/megatron-core-0.12.yaml.
+// The initial values are those of the default profile, catalog/software/megatron-core-0.12.yaml,
+// but for its schedules: a profile that does not say which it has is not taken to have those.
 struct SoftwareProfile {
   std::string name = "megatron-core-0.12";
   std::string title;
@@ -158,6 +161,9 @@ struct SoftwareProfile {
   // The reduction of input gradients over tensor-parallel ranks runs beside the weight gradient.
   bool overlaps_input_gradients = true;
   PipelineTransfers transfers = PipelineTransfers::overlapped_with_chunks;
+  // Pipeline schedules that it has, as schedule/schedule.h names them; empty: it has no pipeline;
+  // nothing: not known, so that none is ruled out.
+  std::optional<std::vector<std::string>> schedules;
   // What tensor-parallel ranks gather along the sequence is copied out of the order of the ranks,
   // and what they reduce and scatter along it is copied into that order.
   bool copies_sequence_shards = false;
@@ -178,7 +184,7 @@ struct SoftwareProfile {
 };
 Fields<SoftwareProfile> fields_of(const SoftwareProfile*);
 
-// Errors: a negative time, an unknown field, facts without a source.
+// Errors: a negative time, an unknown field or schedule, facts without a source.
 Result<SoftwareProfile> read_software(const Document& document);
 
 // The profile of that name. Error: unknown, with the nearest known.
@@ -187,6 +193,13 @@ Result<SoftwareProfile> load_software(const Catalog& catalog, std::string_view n
 inline bool repeats_keys(const SoftwareProfile& software) {
   return software.attention_copies == AttentionCopies::repeated_keys;
 }
+
+// Whether that schedule is among those it has, or which it has is not known.
+bool has_schedule(const SoftwareProfile& software, std::string_view schedule);
+
+// "megatron-core-0.12 does not have dualpipev, only 1f1b, interleaved_1f1b", or "llm-foundry has no
+// pipeline": why it cannot run a completed plan. Empty if it can, as far as is known.
+std::string lacking_schedule(const SoftwareProfile& software, const Plan& plan);
 
 // Sets the plan's pipeline transfers to blocking where the framework's are.
 void blocking_transfers(Plan& plan, const SoftwareProfile& software);

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedule/schedule.h"
+
 namespace orrery {
 namespace {
 
@@ -53,6 +55,57 @@ TEST(Software, EveryEntryReadsAndIsNamedAsItsFile) {
     EXPECT_FALSE(entry->title.empty()) << name;
     EXPECT_FALSE(entry->provenance.source.empty()) << name;
   }
+}
+
+// Every entry says which schedules it has, or that it has no pipeline; those of Megatron-Core are
+// the two kinds of 1F1B, and the plans that it cannot run are named.
+TEST(Software, EveryEntrySaysWhichSchedulesItHas) {
+  for (const std::string& name : Catalog::built_in().names("software")) {
+    const auto entry = load_software(Catalog::built_in(), name);
+    ASSERT_TRUE(entry) << entry.error().text();
+    ASSERT_TRUE(entry->schedules) << name;
+    for (const std::string& schedule : *entry->schedules) {
+      const auto known = find_schedule(schedule);
+      ASSERT_TRUE(known) << known.error().text();
+      EXPECT_EQ((*known)->name, schedule) << name;
+      EXPECT_TRUE(has_schedule(*entry, schedule));
+    }
+  }
+  const auto megatron = load_software(Catalog::built_in(), SoftwareProfile().name);
+  EXPECT_EQ(megatron->schedules, (std::vector<std::string>{"1f1b", "interleaved_1f1b"}));
+  Plan plan;
+  plan.schedule = "dualpipev";
+  EXPECT_EQ(lacking_schedule(*megatron, plan), "");  // one stage
+  plan.pp = 4;
+  EXPECT_EQ(lacking_schedule(*megatron, plan),
+            "megatron-core-0.12 does not have dualpipev, only 1f1b, interleaved_1f1b");
+  EXPECT_EQ(lacking_schedule(*load_software(Catalog::built_in(), "torchtitan"), plan), "");
+  EXPECT_EQ(lacking_schedule(*load_software(Catalog::built_in(), "llm-foundry"), plan),
+            "llm-foundry has no pipeline");
+  plan.schedule = "interleaved-1f1b";
+  EXPECT_EQ(lacking_schedule(*megatron, plan), "");
+}
+
+// A profile that does not say which schedules it has rules none out.
+TEST(Software, SchedulesThatAreNotKnownAreNotRestricted) {
+  const auto profile = [](const std::string& schedules) {
+    return read_software(
+        *parse_yaml("name: x\ntitle: y\n" + schedules + "provenance: {source: z}\n", "x.yaml"));
+  };
+  const auto silent = profile("");
+  ASSERT_TRUE(silent) << silent.error().text();
+  EXPECT_FALSE(silent->schedules);
+  Plan plan;
+  plan.pp = 2;
+  plan.schedule = "chimera";
+  EXPECT_EQ(lacking_schedule(*silent, plan), "");
+  const auto hyphen = profile("schedules: [interleaved-1f1b]\n");
+  ASSERT_TRUE(hyphen) << hyphen.error().text();
+  EXPECT_EQ(hyphen->schedules, std::vector<std::string>{"interleaved_1f1b"});
+  const auto wrong = profile("schedules: [1f1b, dualpip]\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().text(),
+            "x.yaml: schedules: unknown schedule 'dualpip' (did you mean 'dualpipe'?)");
 }
 
 TEST(Software, AnUnknownNameSaysWhichIsNear) {
