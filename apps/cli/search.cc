@@ -241,13 +241,13 @@ Command search_command(CLI::App& orrery) {
                   "plans to show (default: 10; of a run 3, or the best one of each size)")
       ->check(CLI::Range(1, 1000));
   app->add_option("--schedules", o->schedules,
-                  "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those with a "
-                  "maintained implementation)")
+                  "pipeline schedules to choose among, 'a,b,c' or 'all' (default: those that the "
+                  "software has)")
       ->delimiter(',');
   app->add_flag(
       "--all-axes", o->all_axes,
       "also vary, on the best plans, what a search does not try by default: overlap, HSDP groups, "
-      "single recomputed modules, every schedule and more");
+      "single recomputed modules and more");
   app->add_option("--axis", o->axes,
                   "also search this field of the plan, with its usual values or those given: "
                   "gradient_code, local_steps=1,100, overlap.tensor_parallel; given twice, every "

@@ -896,6 +896,8 @@ class SearchDocument(Record):
     """with --python: what its function made of the plans"""
     not_searched: Records[str]
     """fields of a plan that were neither stated nor searched"""
+    schedules: str | None
+    """where nobody stated schedules: which were searched, and why"""
     never_tried: Records[str] | None
     """values of --axis that no valid plan has, each with the reason"""
     interrupted: bool

@@ -196,6 +196,7 @@ class RunSearch {
     out.spares = question.spares;
     ORRERY_TRY(PredictedStep step, predict(found.winner->priced, sampled.plan.plan));
     step.defaults = sampled.plan.assumed;
+    if (!found.schedules.empty()) step.defaults.push_back("schedules: " + found.schedules);
     ORRERY_TRY(
         out.run,
         forecast(step, sampled.plan, question, std::nullopt, catalog_,

@@ -43,7 +43,11 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
   if (space.cp.empty()) {
     space.cp = powers_of_two(std::max<std::int64_t>(1, scenario.training.sequence_length / 1024));
   }
-  if (space.pp.empty()) space.pp = divisors(gpus, layers);
+  if (space.pp.empty()) {
+    // Software without a pipeline has one stage, unless somebody names schedules.
+    const bool one = space.schedules.empty() && !has_pipelines(scenario.software);
+    space.pp = divisors(gpus, one ? 1 : layers);
+  }
   if (space.ep.empty()) {
     space.ep = model.experts > 0 ? divisors(model.experts, gpus) : std::vector<std::int64_t>{1};
     // Tables are shared by all ranks, or by groups of whole nodes that hold the same.
@@ -131,12 +135,7 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.codec = {VectorCodec::none};
     if (tables != nullptr && tables->lossy) space.codec.push_back(VectorCodec::best);
   }
-  if (space.schedules.empty()) {
-    // What has a maintained implementation that anyone can train with: Megatron-Core, PyTorch's
-    // torch.distributed.pipelining, sail-sg/zero-bubble-pipeline-parallelism, deepseek-ai/DualPipe.
-    space.schedules = {"gpipe",         "1f1b",     "interleaved_1f1b",
-                       "breadth_first", "dualpipe", "dualpipev"};
-  }
+  if (space.schedules.empty()) space.schedules = schedules_to_search(scenario.software);
   if (space.placements.empty()) {
     space.placements = {{MeshAxis::tp, MeshAxis::cp, MeshAxis::dp, MeshAxis::pp},
                         {MeshAxis::tp, MeshAxis::cp, MeshAxis::pp, MeshAxis::dp}};
@@ -189,6 +188,11 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.codec = c.codec;
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
+  // On one device all schedules do the same work; 1F1B keeps the least in memory.
+  if (c.pp == 1 && (!is_stated(space, "schedule") ||
+                    std::ranges::find(space.schedules, "1f1b") != space.schedules.end())) {
+    plan.schedule = "1f1b";
+  }
   plan.placement = space.placements[c.placement];
   plan.zero = c.zero;
   return plan;
@@ -310,11 +314,10 @@ std::vector<Candidate> members(const CandidateGroup& group, const SearchSpace& s
   }
   for (std::size_t schedule = 0; schedule < space.schedules.size(); ++schedule) {
     const auto known = find_schedule(space.schedules[schedule]);
+    if (pp == 1 && schedule > 0) break;  // plan_of makes the same plan of all
     // A schedule has its own number of chunks, or any above one: with one it is another schedule.
-    const std::int64_t fixed = known ? (*known)->chunks : 1;
+    const std::int64_t fixed = known && pp > 1 ? (*known)->chunks : 1;
     const std::vector<std::int64_t> own = {fixed};
-    // On one device all schedules do the same work; 1F1B keeps the least in memory.
-    if (pp == 1 && space.schedules[schedule] != "1f1b" && space.schedules.size() > 1) continue;
     const bool stated = space.chunks.empty() || std::find(space.chunks.begin(), space.chunks.end(),
                                                           fixed) != space.chunks.end();
     for (const std::int64_t chunks : fixed > 0 && stated ? own : chunk_counts) {
@@ -533,7 +536,7 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   }
   if (free("schedule") && plan.pp > 1) {
     for (const Schedule& s : schedules()) {
-      if (s.asynchronous || s.virtual_stage == nullptr) continue;
+      if (!is_searched(s) || !has_schedule(scenario.software, s.name)) continue;
       if (!free("chunks") && s.chunks > 0 && s.chunks != plan.chunks) continue;
       with([&](Plan& p) {
         p.schedule = s.name;

@@ -17,8 +17,8 @@ namespace orrery {
 namespace {
 
 // The fastest plan of a space that takes about a second to search: every degree (of cp those that
-// leave a rank 4,096 tokens), 1F1B with and without interleaving, and the completed plan's values
-// for all other axes. Models with embedding tables also keep micro-batch and ZeRO, because placing
+// leave a rank 4,096 tokens), the schedules of the software, and the completed plan's values for
+// all other axes. Models with embedding tables also keep micro-batch and ZeRO, because placing
 // tables takes long. Without a winner where nothing fits. Errors: those of search().
 Result<SearchResult> best_common_plan(const Scenario& asked, const Catalog& catalog, int threads,
                                       const SearchProgress& progress) {
@@ -44,7 +44,6 @@ Result<SearchResult> best_common_plan(const Scenario& asked, const Catalog& cata
   if (asked.model.experts > 0) space.dispatch = {ExpertDispatch::deduplicated};
   space.recompute_layers = {0};
   space.context_parallel = {usual.context_parallel};
-  space.schedules = {"1f1b", "interleaved_1f1b"};
   space.placements = {usual.placement};
   SearchOptions options;
   options.top = 1;
@@ -90,6 +89,9 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, Kep
         assumed_batch(asked.model, asked.plan, step.training().global_batch,
                       fmt::format("one for each {}, as data parallelism alone would take",
                                   accelerator_noun(asked.cluster))));
+  }
+  if (!asked.software.schedules && step.plan().pp > 1) {
+    said.push_back("schedules: " + best->schedules);
   }
   step.defaults.insert(step.defaults.begin(), said.begin(), said.end());
   return step;

@@ -111,12 +111,11 @@ class Search {
   // Schedules that are worked out for the times of every plan take a hundred times as long as the
   // others and come last, so that a search that is stopped has seen the others.
   void price() {
-    std::vector<bool> made(space_.schedules.size());
-    std::transform(space_.schedules.begin(), space_.schedules.end(), made.begin(),
-                   [](const std::string& name) {
-                     const auto schedule = find_schedule(name);
-                     return schedule && (*schedule)->made_for_times;
-                   });
+    std::vector<bool> made;
+    for (const std::string& name : space_.schedules) {
+      const auto schedule = find_schedule(name);
+      made.push_back(schedule && (*schedule)->made_for_times);
+    }
     const bool some = std::ranges::find(made, true) != made.end();
     price([&](const Candidate& c) { return !made[c.schedule]; }, 0, some ? 0.1 : 0.8);
     if (some) price([&](const Candidate& c) { return made[c.schedule]; }, 0.1, 0.8);
@@ -519,6 +518,7 @@ class Search {
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
     result_.not_searched = axes_not_searched(space_, scenario_, options_.all_axes);
     result_.never_tried = never_tried(space_, scenario_);
+    result_.schedules = schedules_sentence(space_, scenario_);
     result_.interrupted = cut_short_;
     return std::move(result_);
   }

@@ -12,6 +12,7 @@ void search_405b(benchmark::State& state) {
   Scenario s;
   s.model = *load_model("llama-3.1-405b", catalog);
   s.cluster = *parse_cluster("h100-sxm:16384", catalog);
+  s.software = *load_software(catalog, s.software.name);
   s.training.sequence_length = 8192;
   s.training.global_batch = 2048;
   SearchOptions options;

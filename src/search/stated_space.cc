@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedule/schedule.h"
+#include "search/candidate.h"
 
 namespace orrery {
 
@@ -15,7 +16,7 @@ Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string
   for (const std::string& name : named) {
     if (name == "all") {
       for (const Schedule& s : schedules()) {
-        if (!s.asynchronous && s.virtual_stage != nullptr) space.schedules.emplace_back(s.name);
+        if (is_searched(s)) space.schedules.emplace_back(s.name);
       }
       continue;
     }
