@@ -12,6 +12,7 @@
 #include "outcome/nearest_name.h"
 #include "outcome/printable.h"
 #include "plan/completed_plan.h"
+#include "plan/software.h"
 
 namespace orrery {
 namespace {
@@ -376,6 +377,14 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
                        "--emit", "write --emit yaml for the specification, or plan");
   }
   ORRERY_TRY(const LaunchTable table, load_launch_table(catalog, framework));
+  // With another schedule the file would launch another plan, of another step time and memory.
+  ORRERY_TRY(const SoftwareProfile software, load_software(catalog, table.software));
+  if (std::string lacking = lacking_schedule(software, scenario.plan); !lacking.empty()) {
+    return unsupported(std::move(lacking), "--emit",
+                       software.schedules->empty()
+                           ? "choose a plan with pp=1"
+                           : "choose one of these, or search with --software " + software.name);
+  }
   const Plan plan = without_idle_fields(scenario.plan);
   const LaunchSettings settings = settings_of(scenario, plan, catalog);
   EmittedLaunch out;

@@ -60,7 +60,8 @@ struct EmittedLaunch {
 // The frameworks of catalog launch, and their other names.
 std::vector<std::string> framework_names(const Catalog& catalog);
 
-// `scenario` holds a completed plan. `framework`: of catalog launch. Errors: an unknown framework.
+// `scenario` holds a completed plan. `framework`: of catalog launch. Errors: an unknown framework,
+// a schedule that its software does not have.
 Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
                                      const Catalog& catalog);
 

@@ -14,6 +14,7 @@
 #include "model/transformer/transformer.h"
 #include "plan/completed_plan.h"
 #include "plan/plan_rules.h"
+#include "schedule/schedule.h"
 
 namespace orrery {
 namespace {
@@ -297,6 +298,45 @@ TEST(RoundTrip, IsExactWithinWhatAFrameworkCanSay) {
     }
     EXPECT_THAT(without_model, testing::IsEmpty()) << e.framework << " " << e.plan << "\n"
                                                    << emitted->text;
+  }
+}
+
+// A framework's table can write each schedule that its software has, and refuses the others, for
+// which the file would launch another plan.
+TEST(Launch, IsOfSchedulesThatTheSoftwareHas) {
+  for (const std::string& framework : catalog().names("launch")) {
+    const auto table = load_launch_table(catalog(), framework);
+    ASSERT_TRUE(table) << table.error().text();
+    const auto software = load_software(catalog(), table->software);
+    ASSERT_TRUE(software) << software.error().text();
+    for (const Schedule& schedule : schedules()) {
+      if (schedule.asynchronous || schedule.virtual_stage == nullptr) continue;
+      Scenario s;
+      s.model = *load_model("llama-3.1-8b", catalog());
+      s.cluster = *parse_cluster("h100-sxm:64", catalog());
+      s.training.global_batch = 512;
+      s.training.sequence_length = 8192;
+      s.plan.pp = 4;
+      s.plan.chunks = schedule.chunks > 0 ? schedule.chunks : 2;
+      s.plan.schedule = schedule.name;
+      const CompletedPlan whole = completed_plan(s.model, s.cluster, s.training, s.plan);
+      s.training = whole.training;
+      s.plan = whole.plan;
+      const auto emitted = emitted_launch(s, framework, catalog());
+      EXPECT_EQ(emitted.has_value(), has_schedule(*software, schedule.name))
+          << framework << " " << schedule.name;
+      if (!emitted) {
+        EXPECT_EQ(emitted.error().code, ErrorCode::unsupported);
+        EXPECT_THAT(emitted.error().text(), testing::HasSubstr(software->name));
+        continue;
+      }
+      // DeepSpeed's file says nothing of pipelines, and says so.
+      if (framework == "deepspeed") continue;
+      for (const std::string& lost : emitted->not_expressed) {
+        EXPECT_FALSE(lost.starts_with("plan.schedule") || lost.starts_with("plan.chunks"))
+            << framework << " " << schedule.name << ": " << lost;
+      }
+    }
   }
 }
 
