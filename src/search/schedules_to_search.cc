@@ -9,11 +9,10 @@
 #include "search/candidate.h"
 
 namespace orrery {
-
 namespace {
 
-// The schedules that may be searched, of a fixed order or worked out for the times of every plan. Of
-// software without a pipeline all: somebody stated one all the same.
+// The schedules that may be searched, of a fixed order or worked out for the times of every plan.
+// Of software without a pipeline all: somebody stated one all the same.
 std::vector<std::string> possible(const SoftwareProfile& software, bool made_for_times) {
   std::vector<std::string> out;
   for (const Schedule& s : schedules()) {
@@ -51,7 +50,8 @@ std::string schedules_sentence(const SearchSpace& space, const Scenario& scenari
   }
   if (std::ranges::all_of(space.pp, [](std::int64_t pp) { return pp == 1; })) return "";
   if (!software.schedules) {
-    return fmt::format("which {} has is not known: all that have a fixed order", software.name);
+    return fmt::format("all that have a fixed order, because it is not known which {} has",
+                       software.name);
   }
   const std::vector<std::string> slow = possible(software, true);
   const bool left_out = !slow.empty() && slow != space.schedules;

@@ -130,8 +130,8 @@ Result<SearchResult> search(const Scenario& scenario, const SearchSpace& space,
 // number of layers of a virtual stage; microbatches of 1 to 16 sequences; ZeRO 0 to 3; every
 // recomputation, three sets of modules of selective recomputation; embedding tables by the planner
 // or all divided in one way, with a tower on each node or without, and the best codec if the model
-// has one whose error is bounded; the schedules of the software that have a fixed order, all of these
-// if it is not known which it has, and no pipeline if it has none; dp inside or outside pp.
+// has one whose error is bounded; the schedules of the software that have a fixed order, all of
+// these if it is not known which it has, and no pipeline if it has none; dp inside or outside pp.
 SearchSpace default_space(const Scenario& scenario, SearchSpace space);
 
 }  // namespace orrery
