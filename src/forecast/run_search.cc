@@ -196,7 +196,7 @@ class RunSearch {
     out.spares = question.spares;
     ORRERY_TRY(PredictedStep step, predict(found.winner->priced, sampled.plan.plan));
     step.defaults = sampled.plan.assumed;
-    if (!found.schedules.empty()) step.defaults.push_back("schedules: " + found.schedules);
+    if (!found.schedules_line.empty()) step.defaults.push_back(found.schedules_line);
     ORRERY_TRY(
         out.run,
         forecast(step, sampled.plan, question, std::nullopt, catalog_,

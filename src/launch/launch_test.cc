@@ -310,7 +310,7 @@ TEST(Launch, IsOfSchedulesThatTheSoftwareHas) {
     const auto software = load_software(catalog(), table->software);
     ASSERT_TRUE(software) << software.error().text();
     for (const Schedule& schedule : schedules()) {
-      if (schedule.asynchronous || schedule.virtual_stage == nullptr) continue;
+      if (!can_be_searched(schedule)) continue;
       Scenario s;
       s.model = *load_model("llama-3.1-8b", catalog());
       s.cluster = *parse_cluster("h100-sxm:64", catalog());

@@ -229,10 +229,10 @@ Result<Pipeline> CostCache::pipeline(const Schedule& schedule, const ScheduleReq
   std::shared_ptr<SoughtPipeline> sought;
   {
     const std::scoped_lock lock(mutex_);
-    if (pipelines_.size() == kMostKept) pipelines_.clear();
     std::shared_ptr<SoughtPipeline>& slot = pipelines_[{&schedule, request}];
     if (slot == nullptr) slot = std::make_shared<SoughtPipeline>();
     sought = slot;
+    if (pipelines_.size() > kMostKept) pipelines_ = {{{&schedule, request}, sought}};
   }
   std::call_once(sought->once, [&] { sought->made = orrery::pipeline(schedule, request); });
   return *sought->made;

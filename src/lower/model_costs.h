@@ -73,7 +73,7 @@ class CostCache {
   const std::vector<InFlight>& in_flight(const Schedule& schedule, const PipelineShape& shape,
                                          int group, double pending_weight);
   // The pipeline of a schedule. An order that is sought for the times of its passes takes up to a
-  // second, and many plans ask for the same one: the last of them are kept.
+  // second, and many plans ask for the same one: it is kept until 64 others have been sought.
   Result<Pipeline> pipeline(const Schedule& schedule, const ScheduleRequest& request);
   // How the plan divides the model, with the rates of the context and the price of its step: where
   // tables lie follows from it (lower/table_division.cc). Refers to the cache.

@@ -64,6 +64,11 @@ struct Schedule {
   int (*longest_run)(const ScheduleRequest&) = nullptr;
 };
 
+// Whether a search can take a schedule: it is synchronous, and its stages have a place.
+inline bool can_be_searched(const Schedule& schedule) {
+  return !schedule.asynchronous && schedule.virtual_stage != nullptr;
+}
+
 // All schedules, the simplest strategies first.
 std::span<const Schedule> schedules();
 // Hyphens and underscores are equivalent. Error: unknown name, with the nearest one.

@@ -44,8 +44,9 @@ SearchSpace default_space(const Scenario& scenario, SearchSpace space) {
     space.cp = powers_of_two(std::max<std::int64_t>(1, scenario.training.sequence_length / 1024));
   }
   if (space.pp.empty()) {
-    // Software without a pipeline has one stage, unless somebody names schedules.
-    const bool one = space.schedules.empty() && !has_pipelines(scenario.software);
+    // Software without a pipeline has one stage, unless somebody names schedules or chunks.
+    const bool one = space.schedules.empty() && !has_searched_schedule(scenario.software) &&
+                     std::ranges::none_of(space.chunks, [](std::int64_t c) { return c > 1; });
     space.pp = divisors(gpus, one ? 1 : layers);
   }
   if (space.ep.empty()) {
@@ -189,10 +190,7 @@ Plan plan_of(const Candidate& c, const SearchSpace& space, const Plan& base, std
   plan.recompute_layers = c.recompute_layers;
   plan.schedule = space.schedules[c.schedule];
   // On one device all schedules do the same work; 1F1B keeps the least in memory.
-  if (c.pp == 1 && (!is_stated(space, "schedule") ||
-                    std::ranges::find(space.schedules, "1f1b") != space.schedules.end())) {
-    plan.schedule = "1f1b";
-  }
+  if (c.pp == 1) plan.schedule = "1f1b";
   plan.placement = space.placements[c.placement];
   plan.zero = c.zero;
   return plan;
@@ -536,7 +534,7 @@ std::vector<Plan> neighbours(const Plan& plan, const Scenario& scenario, const S
   }
   if (free("schedule") && plan.pp > 1) {
     for (const Schedule& s : schedules()) {
-      if (!is_searched(s) || !has_schedule(scenario.software, s.name)) continue;
+      if (!can_be_searched(s) || !has_schedule(scenario.software, s.name)) continue;
       if (!free("chunks") && s.chunks > 0 && s.chunks != plan.chunks) continue;
       with([&](Plan& p) {
         p.schedule = s.name;

@@ -104,20 +104,18 @@ std::vector<std::string> never_tried(const SearchSpace& space, const Scenario& s
 // Whether somebody stated that field of the plan ("zero", "overlap.pipeline"; "overlap" for all).
 bool is_stated(const SearchSpace& space, std::string_view field);
 
-// Whether a search can take a schedule: it is synchronous, and its stages have a place.
-bool is_searched(const Schedule& schedule);
-
-// Whether the software has any of these; true where it is not known which it has.
-bool has_pipelines(const SoftwareProfile& software);
+// Whether the software has a schedule that can be searched; true where it is not known which it has.
+bool has_searched_schedule(const SoftwareProfile& software);
 
 // The schedules that a search takes where nobody states any: those of the software, or all where it
-// is not known which it has, or somebody states a pipeline for software that has none. Those that
-// are worked out for the times of every plan take too long for that, unless there are no others.
+// is not known which it has; for software without a pipeline, should somebody state one, 1F1B of both
+// kinds. Those that are worked out for the times of every plan take too long, unless there are no
+// others.
 std::vector<std::string> schedules_to_search(const SoftwareProfile& software);
 
-// "1f1b, interleaved_1f1b, which megatron-core-0.12 has; ...": why a space has its schedules. Empty
-// if they were stated or there is no pipeline.
-std::string schedules_sentence(const SearchSpace& space, const Scenario& scenario);
+// "schedules: 1f1b, interleaved_1f1b (those of megatron-core-0.12; --schedules tries others)": why a
+// space has its schedules. Empty if they were stated or there is no pipeline.
+std::string schedules_line(const SearchSpace& space, const Scenario& scenario);
 
 // Fields of a plan that a search of the space does not vary.
 std::vector<std::string> axes_not_searched(const SearchSpace& space, const Scenario& scenario,

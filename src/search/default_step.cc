@@ -91,7 +91,7 @@ Result<PredictedStep> default_step(const Spec& spec, const Catalog& catalog, Kep
                                   accelerator_noun(asked.cluster))));
   }
   if (!asked.software.schedules && step.plan().pp > 1) {
-    said.push_back("schedules: " + best->schedules);
+    said.push_back(best->schedules_line);
   }
   step.defaults.insert(step.defaults.begin(), said.begin(), said.end());
   return step;

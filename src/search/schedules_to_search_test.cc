@@ -54,8 +54,9 @@ TEST(SchedulesToSearch, AreThoseOfTheSoftware) {
     for (const NearMiss& m : found->near_misses) shown.push_back(m.plan);
     EXPECT_GT(shown.size(), 10U);
     for (const Plan& plan : shown) EXPECT_THAT(plan.schedule, AnyOf("1f1b", "interleaved_1f1b"));
-    EXPECT_EQ(found->schedules,
-              "1f1b, interleaved_1f1b, which megatron-core-0.12 has; others if they are named");
+    EXPECT_EQ(found->schedules_line,
+              "schedules: 1f1b, interleaved_1f1b (those of megatron-core-0.12; --schedules tries "
+              "others)");
   }
 }
 
@@ -77,7 +78,7 @@ TEST(SchedulesToSearch, AreOthersWhereTheyAreNamed) {
   const auto usual = found_of({});
   const auto named = found_of({"1f1b", "interleaved_1f1b", "dualpipev"});
   ASSERT_TRUE(usual && named && !usual->plans.empty() && !named->plans.empty());
-  EXPECT_EQ(named->schedules, "");
+  EXPECT_EQ(named->schedules_line, "");
   EXPECT_LT(named->plans.front().step_time, usual->plans.front().step_time);
   EXPECT_EQ(named->plans.front().plan.schedule, "dualpipev");
   EXPECT_THAT(named->plans.front().assumed,
@@ -93,7 +94,7 @@ TEST(SchedulesToSearch, AreThoseOfDefaultPlans) {
     const auto step = default_step(spec, Catalog::built_in(), 2);
     ASSERT_TRUE(step) << step.error().text();
     EXPECT_TRUE(has_schedule(spec.scenario.software, step->plan().schedule));
-    const auto found = search(spec.scenario, {}, {}, Catalog::built_in());
+    const auto found = found_by(spec);
     ASSERT_TRUE(found && !found->plans.empty());
     EXPECT_LE(step->folded.time.seconds() / found->plans.front().step_time, 1.1) << software;
     EXPECT_THAT(assumptions(*step, estimate(*step)), Not(Contains(HasSubstr("does not have"))));
@@ -104,16 +105,42 @@ TEST(SchedulesToSearch, AreNoneWithoutAPipeline) {
   Spec spec = of_mixtral("llm-foundry");
   const SearchSpace space = default_space(spec.scenario, {});
   EXPECT_EQ(space.pp, std::vector<std::int64_t>{1});
-  EXPECT_EQ(schedules_sentence(space, spec.scenario),
-            "llm-foundry has no pipeline; one is tried if schedules are named");
+  EXPECT_EQ(schedules_line(space, spec.scenario),
+            "schedules: llm-foundry has no pipeline; --schedules tries others");
   // A pipeline that somebody states is predicted all the same.
   spec.scenario.plan.pp = 2;
   spec.stated = {"pp"};
-  const auto found = found_by(spec);
+  auto stated = stated_space(spec, {});
+  ASSERT_TRUE(stated);
+  stated->cp = {1};
+  stated->ep = {8};
+  const auto found = search(spec.scenario, *stated, {}, Catalog::built_in());
   ASSERT_TRUE(found && !found->plans.empty());
   EXPECT_EQ(found->plans.front().plan.pp, 2);
+  EXPECT_EQ(found->schedules, (std::vector<std::string>{"1f1b", "interleaved_1f1b"}));
+  EXPECT_THAT(found->schedules_line, HasSubstr("no pipeline, so those of 1F1B"));
   EXPECT_THAT(found->plans.front().assumed,
               Contains("llm-foundry has no pipeline: predicted as if it had"));
+}
+
+// Which schedules are named for pipelines says nothing about plans without one.
+TEST(SchedulesToSearch, DoNotDecideOnPlansOfOneStage) {
+  Spec spec = of_mixtral("megatron-core-0.12");
+  spec.scenario.model = *load_model("llama-3.1-8b", Catalog::built_in());
+  spec.scenario.cluster = *parse_cluster_name("h100-sxm:8", Catalog::built_in());
+  spec.scenario.training.global_batch = 64;
+  std::vector<Seconds> best;
+  for (const std::vector<std::string>& named :
+       {std::vector<std::string>{"gpipe", "dualpipev"}, {"dualpipev", "gpipe"}, {"dualpipev"}}) {
+    const auto space = stated_space(spec, named);
+    ASSERT_TRUE(space);
+    const auto found = search(spec.scenario, *space, {}, Catalog::built_in());
+    ASSERT_TRUE(found && !found->plans.empty());
+    best.push_back(found->plans.front().step_time);
+    EXPECT_EQ(found->plans.front().plan.pp, 1);
+  }
+  EXPECT_EQ(best[1], best[0]);
+  EXPECT_EQ(best[2], best[0]);
 }
 
 // Software without 1F1B does the work of one stage in its order all the same.
@@ -137,11 +164,11 @@ TEST(SchedulesToSearch, AreAllOfAFixedOrderWhereNothingIsKnown) {
   EXPECT_THAT(space.schedules, Contains("dualpipev"));
   EXPECT_THAT(space.schedules, Contains("chimera"));
   EXPECT_THAT(space.schedules, Not(Contains("zb_v")));  // worked out for the times of every plan
-  EXPECT_THAT(schedules_sentence(space, spec.scenario), HasSubstr("is not known"));
+  EXPECT_THAT(schedules_line(space, spec.scenario), HasSubstr("is not known"));
   const auto step = default_step(spec, Catalog::built_in(), 2);
   ASSERT_TRUE(step) << step.error().text();
   const bool says = std::ranges::any_of(step->defaults, [](const std::string& line) {
-    return line.starts_with("schedules: all that have a fixed order");
+    return line.starts_with("schedules: all of a fixed order");
   });
   EXPECT_EQ(says, step->plan().pp > 1);
 }

@@ -518,7 +518,8 @@ class Search {
     result_.bounded = static_cast<std::int64_t>(fitting_.size()) + too_long_ - result_.evaluated;
     result_.not_searched = axes_not_searched(space_, scenario_, options_.all_axes);
     result_.never_tried = never_tried(space_, scenario_);
-    result_.schedules = schedules_sentence(space_, scenario_);
+    result_.schedules = space_.schedules;
+    result_.schedules_line = schedules_line(space_, scenario_);
     result_.interrupted = cut_short_;
     return std::move(result_);
   }

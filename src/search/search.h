@@ -113,7 +113,8 @@ struct SearchResult {
   std::optional<Judged> judged;  // if there was a judge
   std::vector<std::string> not_searched;  // fields of a plan, neither stated nor searched
   std::vector<std::string> never_tried;   // "halves=batch: why": asked for, but in no valid plan
-  std::string schedules;  // where nobody stated any: which were searched, and why
+  std::vector<std::string> schedules;     // that were searched
+  std::string schedules_line;             // where nobody stated any: which these are, and why
   bool interrupted = false;
   std::vector<NearMiss> least_memory;  // when nothing fits: the plan that needs least
 };

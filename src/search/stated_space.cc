@@ -16,7 +16,7 @@ Result<SearchSpace> stated_space(const Spec& spec, const std::vector<std::string
   for (const std::string& name : named) {
     if (name == "all") {
       for (const Schedule& s : schedules()) {
-        if (is_searched(s)) space.schedules.emplace_back(s.name);
+        if (can_be_searched(s)) space.schedules.emplace_back(s.name);
       }
       continue;
     }

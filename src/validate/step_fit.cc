@@ -73,34 +73,36 @@ Result<StepExpansion> StepFit::expand(std::span<const double> x) const {
   for (const MeasuredStep& s : steps_) {
     out.concerned.push_back(problem_.concerned(s.scenario.cluster, s.scenario.plan.attention));
   }
-  // One coordinate after the other, for the steps it concerns. A sum that has been moved as far by
-  // another coordinate gives the same step again.
+  for (std::size_t i = 0; i < all.size(); ++i) out.derivative[i].resize(out.concerned[i].size());
+  // One coordinate after the other, for the steps it concerns. A sum that another coordinate has
+  // moved as far gives the same step again.
   std::vector<std::map<std::pair<std::size_t, double>, double>> known(all.size());
   for (std::size_t j = 0; j < x.size(); ++j) {
     const StepCoordinate& coordinate = problem_.coordinates()[j];
     // Towards the inside at a bound.
     const double step =
         x[j] + coordinate.step <= coordinate.most ? coordinate.step : -coordinate.step;
-    std::vector<std::size_t> concerned;
-    std::vector<std::size_t> predicted;
+    std::vector<std::size_t> steps;
+    std::vector<double*> derivatives;
+    std::vector<double*> sums;
     for (const std::size_t i : all) {
-      const std::vector<ConcernedCoordinate>& of_step = out.concerned[i];
-      const std::size_t at = out.derivative[i].size();
-      if (at == of_step.size() || of_step[at].coordinate != j) continue;
-      concerned.push_back(i);
-      if (!known[i].contains({of_step[at].sum, step})) predicted.push_back(i);
+      const auto at = std::ranges::find(out.concerned[i], j, &ConcernedCoordinate::coordinate);
+      if (at == out.concerned[i].end()) continue;
+      double& derivative =
+          out.derivative[i][static_cast<std::size_t>(at - out.concerned[i].begin())];
+      const auto [sum, is_new] = known[i].try_emplace({at->sum, step});
+      derivative = sum->second;
+      if (!is_new) continue;
+      steps.push_back(i);
+      derivatives.push_back(&derivative);
+      sums.push_back(&sum->second);
     }
     std::vector<double> moved(x.begin(), x.end());
     moved[j] += step;
-    ORRERY_TRY(const std::vector<double> there, predict(moved, predicted));
-    const auto sum = [&](std::size_t i) {
-      return out.concerned[i][out.derivative[i].size()].sum;
-    };
-    for (std::size_t k = 0; k < predicted.size(); ++k) {
-      const std::size_t i = predicted[k];
-      known[i][{sum(i), step}] = (there[k] - out.log_predicted[i]) / step;
+    ORRERY_TRY(const std::vector<double> there, predict(moved, steps));
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      *derivatives[k] = *sums[k] = (there[k] - out.log_predicted[steps[k]]) / step;
     }
-    for (const std::size_t i : concerned) out.derivative[i].push_back(known[i].at({sum(i), step}));
   }
   return out;
 }

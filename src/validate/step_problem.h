@@ -30,8 +30,8 @@ struct StepCoordinate {
   double step = 0;  // of a derivative
 };
 
-// A coordinate that can change a step, and the first of those that are added up with it: all that
-// are added up change the step alike.
+// A coordinate that can change a step, and a number that all coordinates share which are added up:
+// they change the step alike.
 struct ConcernedCoordinate {
   std::size_t coordinate = 0;
   std::size_t sum = 0;

@@ -471,9 +471,11 @@ inline constexpr auto kResults<SearchDocument> = table<SearchDocument>(
                    [](auto& d) { return d.result.judged; }),
     field("not_searched", "fields of a plan that were neither stated nor searched",
           [](auto& d) { return d.result.not_searched; }),
-    optional_field("schedules", "where nobody stated schedules: which were searched, and why",
+    field("schedules", "pipeline schedules that were searched",
+          [](auto& d) { return d.result.schedules; }),
+    optional_field("schedules_line", "where nobody stated schedules: why these were searched",
                    [](auto& d) {
-                     const std::string& text = d.result.schedules;
+                     const std::string& text = d.result.schedules_line;
                      return text.empty() ? std::nullopt : std::optional(text);
                    }),
     optional_field("never_tried", "values of --axis that no valid plan has, each with the reason",

@@ -99,7 +99,7 @@ std::string counts_text(const SearchResult& r, Seconds elapsed, const TextStyle&
   if (const std::string rest = not_searched_sentence(r); !rest.empty()) {
     out += paragraph(style, rest);
   }
-  if (!r.schedules.empty()) out += paragraph(style, "schedules: " + r.schedules);
+  if (!r.schedules_line.empty()) out += paragraph(style, r.schedules_line);
   for (const std::string& value : r.never_tried) out += paragraph(style, "never tried: " + value);
   return out;
 }
