@@ -48,12 +48,13 @@ Result<void> check(const CheckpointPolicy& policy) {
 }
 
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
-                               const CheckpointPolicy& policy) {
+                               const CheckpointPolicy& policy, Bytes tables) {
   const Bytes a_parameter = tensor_element_size(training.precision) + optimizer_state(training);
   const auto accelerators = static_cast<double>(cluster.accelerators);
   const auto nodes = static_cast<double>(nodes_of(cluster));
   CheckpointCost out;
-  out.size = policy.size.value_or(trained_parameters(model) * a_parameter);
+  out.size = policy.size.value_or(
+      (trained_parameters(model) - table_parameters(model)) * a_parameter + tables);
   out.bandwidth = policy.bandwidth.value_or(std::min(kStorageOfNode * nodes, kStorageOfAll));
   const Seconds write = out.size / out.bandwidth;
   const Bytes shard = out.size / accelerators;

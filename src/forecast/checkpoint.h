@@ -1,7 +1,8 @@
 // What a checkpoint of the training state costs: its bytes, the time that training stands still for
 // it, the time until it is of use, and the time to load it.
 //
-//   bytes      trained parameters x (weight + optimizer state), as in lower/stage_memory.h
+//   bytes      trained parameters x (weight + optimizer state), as in lower/stage_memory.h; of
+//              embedding tables what the ranks hold that share them, each as much as the fullest
 //   to host    bytes / accelerators / bandwidth of the link to the host
 //   blocking       blocked = durable = bytes / bandwidth of the storage
 //   asynchronous   blocked = to host,  durable = to host + bytes / bandwidth
@@ -68,7 +69,8 @@ struct CheckpointCost {
   SaveCost storage;
   std::optional<SaveCost> memory;  // where there are replicas
 };
+// `tables`: embedding tables that ranks share, and the states of their optimizer.
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
-                               const CheckpointPolicy& policy);
+                               const CheckpointPolicy& policy, Bytes tables = {});
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "estimate/spec.h"
+#include "lower/stage_memory.h"
 
 namespace orrery {
 namespace {
@@ -106,6 +107,25 @@ TEST(RunForecast, SavesFourteenBytesAParameter) {
   const Model bloom = *load_model("bloom-176b", Catalog::built_in());
   const auto cost = checkpoint_cost(bloom, training, step_of_405b().cluster(), {});
   EXPECT_NEAR(cost.size.value() / 2.3e12, 1, 0.08);
+}
+
+// A checkpoint cannot hold more than the accelerators do.
+TEST(RunForecast, SavesTablesAsTheyAreHeld) {
+  Spec spec;
+  spec.scenario.model = *load_model("dlrm-a", Catalog::built_in());
+  spec.scenario.cluster = *parse_cluster("h100-sxm:128", Catalog::built_in());
+  spec.scenario.plan = *parse_plan("ep=128");
+  const auto step = predict(spec.scenario, Catalog::built_in());
+  ASSERT_TRUE(step) << step.error().text();
+  RunQuestion q;
+  q.steps = 1000;
+  const auto run =
+      forecast(*step, estimate(*step), q, std::nullopt, Catalog::built_in(), {.threads = 2});
+  ASSERT_TRUE(run) << run.error().text();
+  const MemoryReport memory = stage_memory(step->costs, 0);
+  const double held = 128 * static_cast<double>(memory.parameters + memory.optimizer_states);
+  EXPECT_LT(run->checkpoint.size.value(), held);
+  EXPECT_GT(run->checkpoint.size.value(), 0.9 * held);
 }
 
 TEST(RunForecast, GainsFromWhatSavesWithoutWaiting) {

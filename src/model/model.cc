@@ -30,6 +30,12 @@ double trained_parameters(const Model& model) {
              [](const Operator& op) { return op.frozen || op.auxiliary ? 0 : op.parameters; });
 }
 
+double table_parameters(const Model& model) {
+  return sum(model, [](const Operator& op) {
+    return op.kind == OperatorKind::embedding_bag ? op.parameters : 0;
+  });
+}
+
 double expert_parameters(const Model& model) {
   return sum(model, [](const Operator& op) {
     return !op.auxiliary && op.parameter_axis == LogicalAxis::experts ? op.parameters : 0;

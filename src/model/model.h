@@ -56,6 +56,7 @@ struct Model {
 // only the top_k (and shared) experts of each layer.
 double parameters(const Model& model);
 double trained_parameters(const Model& model);  // all of them, or those of adapters
+double table_parameters(const Model& model);    // of embedding tables that ranks share
 double active_parameters(const Model& model);
 double expert_parameters(const Model& model);  // that expert parallelism divides
 
