@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include "cluster/accelerator_noun.h"
 #include "model/family.h"
@@ -246,6 +247,29 @@ Reasons placement(const JudgedPlan& judged) {
   return {"placement must name tp, cp, pp and dp once each"};
 }
 
+Reasons batch(const JudgedPlan& judged);
+Reasons schedule(const JudgedPlan& judged);
+
+// The first of `first`, `first` + `step`, ... that can be divided into microbatches which the
+// schedule accepts, if one of the first thousand can.
+std::optional<std::int64_t> nearest_batch(const JudgedPlan& judged, std::int64_t first,
+                                          std::int64_t step) {
+  constexpr int kMostTried = 1000;
+  Training training = judged.training;
+  const JudgedPlan other{judged.model, judged.cluster, training, judged.plan};
+  for (int i = 0; i < kMostTried && first > 0 && first <= kMaxBatch; ++i, first += step) {
+    training.global_batch = first;
+    if (batch(other).empty() && schedule(other).empty()) return first;
+  }
+  return std::nullopt;
+}
+
+std::string write_instead(std::optional<std::int64_t> below, std::optional<std::int64_t> above) {
+  if (below && above) return fmt::format(": write {} or {}", *below, *above);
+  if (below || above) return fmt::format(": write {}", below ? *below : *above);
+  return "";
+}
+
 Reasons batch(const JudgedPlan& judged) {
   const Plan& plan = judged.plan;
   const std::int64_t global = judged.training.global_batch;
@@ -261,13 +285,12 @@ Reasons batch(const JudgedPlan& judged) {
   }
   const double per_step = static_cast<double>(plan.dp) * static_cast<double>(plan.micro_batch);
   if (microbatches == 0 && std::fmod(static_cast<double>(global), per_step) != 0) {
-    const auto below =
-        static_cast<std::int64_t>(std::floor(static_cast<double>(global) / per_step));
     const auto at_once = static_cast<std::int64_t>(per_step);
-    return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}: write {}{}",
-                        global, plan.dp, plan.micro_batch,
-                        below > 0 ? fmt::format("{} or ", below * at_once) : "",
-                        (below + 1) * at_once)};
+    const std::int64_t below = global / at_once * at_once;
+    return {fmt::format("global batch {} is not a multiple of dp {} x micro_batch {}{}", global,
+                        plan.dp, plan.micro_batch,
+                        write_instead(nearest_batch(judged, below, -at_once),
+                                      nearest_batch(judged, below + at_once, at_once)))};
   }
   if (microbatches == 0) microbatches = global / (plan.dp * plan.micro_batch);
   if (microbatches > kMaxMicrobatches) {
