@@ -230,12 +230,6 @@ Reasons ranks(const JudgedPlan& judged) {
                               plan.tp, plan.cp, plan.pp, plan.dp, gpus,
                               accelerator_noun(judged.cluster)));
   }
-  if (out.empty()) return out;
-  // What is wrong whatever the number of replicas.
-  for (const auto& broken : {divided, stages, stated_layers}) {
-    Reasons more = broken(judged);
-    std::move(more.begin(), more.end(), std::back_inserter(out));
-  }
   return out;
 }
 
@@ -423,34 +417,36 @@ Reasons number_format(const JudgedPlan& judged) {
   return {std::move(text)};
 }
 
+using Kind = PlanRule::Kind;
+
 constexpr PlanRule kRules[] = {
-    {"ranges", ranges, true},  // nothing below computes with an absurd number
-    {"context parallelism", context_problems, true},
-    {"ranks", ranks, true},
+    {"ranges", ranges, Kind::stops},  // nothing below computes with an absurd number
+    {"context parallelism", context_problems, Kind::stops},
+    {"ranks", ranks, Kind::gives_replicas},
     {"division", divided},
     {"documents", row_problems},
     {"expert tensor parallelism", expert_tensor_parallelism},
-    {"expert ranks", expert_ranks},
-    {"tables", tables},
+    {"expert ranks", expert_ranks, Kind::needs_replicas},
+    {"tables", tables, Kind::needs_replicas},
     {"token dispatch", token_dispatch},
     {"expert batches", expert_batch_problems},
-    {"halves", in_each_site<half_problems>},
+    {"halves", in_each_site<half_problems>, Kind::needs_replicas},
     {"reductions", reduction_problems},
     {"stages", stages},
     {"stated layers", stated_layers},
-    {"batch", batch},
-    {"schedule", schedule},
-    {"shard group", shard_group},
-    {"unequal shards", shard_problems},
-    {"sequence tiles", in_each_site<tile_problems>},
+    {"batch", batch, Kind::needs_replicas},
+    {"schedule", schedule, Kind::needs_replicas},
+    {"shard group", shard_group, Kind::needs_replicas},
+    {"unequal shards", shard_problems, Kind::needs_replicas},
+    {"sequence tiles", in_each_site<tile_problems>, Kind::needs_replicas},
     {"offload", offload_problems},
-    {"gradients in place", gradient_place_problems},
-    {"compression", compression_problems},
-    {"local steps", local_step_problems},
+    {"gradients in place", gradient_place_problems, Kind::needs_replicas},
+    {"compression", compression_problems, Kind::needs_replicas},
+    {"local steps", local_step_problems, Kind::needs_replicas},
     {"recomputed layers", recomputed_layers},
     {"recomputed modules", recomputed_modules},
     {"placement", placement},
-    {"sites", sites},
+    {"sites", sites, Kind::needs_replicas},
     {"workload", workload},
     {"number format", number_format},
 };
@@ -512,10 +508,13 @@ std::vector<std::string> plan_problems(const Model& model, const Cluster& cluste
                                        const Training& training, const Plan& plan) {
   const JudgedPlan judged{model, cluster, training, plan};
   Reasons out;
+  bool replicas = true;  // dp is known
   for (const PlanRule& rule : kRules) {
+    if (rule.kind == Kind::needs_replicas && !replicas) continue;
     Reasons reasons = rule.broken(judged);
+    if (rule.kind == Kind::gives_replicas) replicas = reasons.empty();
     std::move(reasons.begin(), reasons.end(), std::back_inserter(out));
-    if (rule.first && !out.empty()) break;
+    if (rule.kind == Kind::stops && !out.empty()) break;
   }
   return out;
 }

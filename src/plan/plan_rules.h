@@ -27,10 +27,16 @@ struct JudgedPlan {
 };
 
 struct PlanRule {
+  enum class Kind {
+    independent,
+    stops,           // where it is broken, the rules behind it cannot be judged
+    gives_replicas,  // where it is broken, dp is not known
+    needs_replicas,  // cannot be judged without dp
+  };
   std::string_view name;
   // The reasons why the plan breaks the rule, with the numbers; empty if it does not.
   std::vector<std::string> (*broken)(const JudgedPlan& judged);
-  bool first = false;  // where it is broken, the rules behind it cannot be judged
+  Kind kind = Kind::independent;
 };
 std::span<const PlanRule> plan_rules();
 
@@ -43,8 +49,8 @@ bool nests(const Plan& plan, Axes axes, std::int64_t size);
 // where tables lie (lower/model_costs.h, CostCache::division).
 Division division(const Cluster& cluster, const Training& training, const Plan& plan);
 
-// Every reason of every rule, in the order of the table; empty if the plan can run. Cheap (no
-// allocation when valid): search calls it for every candidate.
+// Every reason of every rule that can be judged, in the order of the table; empty if the plan can
+// run. Cheap (no allocation when valid): search calls it for every candidate.
 std::vector<std::string> plan_problems(const Model& model, const Cluster& cluster,
                                        const Training& training, const Plan& plan);
 
