@@ -63,6 +63,12 @@ TEST_F(BatchRule, ProposesNothingWhereNoBatchWouldDo) {
               ElementsAre("global batch 1000 is not a multiple of dp 128 x micro_batch 1"));
 }
 
+TEST_F(BatchRule, IsNotAskedWhereTheDegreesGiveNoReplicas) {
+  EXPECT_THAT(problems("pp=3,shard_group=5,recompute_layers=2", 77),
+              ElementsAre("tp 1 x cp 1 x pp 3 does not divide 16384 GPUs",
+                          "recompute_layers 2 needs recompute=full, selective or alternate"));
+}
+
 TEST_F(BatchRule, WhatItProposesIsAcceptedAndTheNearestThatIs) {
   int accepted = 0;
   for (const Schedule& schedule : schedules()) {
