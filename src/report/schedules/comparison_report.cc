@@ -237,9 +237,9 @@ std::string synthesis_text(const SynthesisResult& r, const TimeUnit& unit, const
   std::ranges::stable_sort(fitting, std::ranges::less(), &SynthesisCandidate::makespan);
   out += paragraph(style,
                    "{} candidates, {} within the limits; the best of them, with peaks in "
-                   "microbatches of a device's share{}:",
+                   "microbatches of a device's share:",
                    grouped(static_cast<std::int64_t>(r.candidates.size())),
-                   grouped(static_cast<std::int64_t>(fitting.size())), counted_unit(axis));
+                   grouped(static_cast<std::int64_t>(fitting.size())));
   constexpr std::size_t kMostCandidates = 8;
   fitting.resize(std::min(fitting.size(), kMostCandidates));
   Table table(left("candidate", 9), right("chunks", 4), right("makespan", 8), right("slower", 5),

@@ -109,10 +109,6 @@ TimeAxis time_axis(const TimeUnit& unit) {
   return {unit.seconds ? Seconds(0) : unit.one.seconds()};
 }
 
-std::string counted_unit(const TimeAxis& axis) {
-  return axis.counts_units() ? "; times in stated units" : "";
-}
-
 std::string shape_sentence(const PipelineShape& shape) {
   std::string out = counted(shape.devices, "device") + " · " +
                     counted(shape.microbatches, "microbatch", "microbatches");
@@ -137,10 +133,12 @@ std::string schedule_text(const MeasuredSchedule& s, const ScheduleRemarks& rema
                        six_digits(s.sends_per_microbatch()));
   out += paragraph(style, facts) + "\n";
   out += pipeline_text(pipeline_spans(s), style, axis);
-  out += heading("Idle", "time that a device waits, by cause" + counted_unit(axis), style) +
+  out += heading("Idle",
+                 std::string("time that a device waits, by cause") +
+                     (axis.counts_units() ? ", in units" : ""),
+                 style) +
          idle_table(s, style);
-  std::string remark =
-      "activations, in " + memory_unit(s, remarks.stated_memory) + counted_unit(axis);
+  std::string remark = "activations, in " + memory_unit(s, remarks.stated_memory);
   if (remarks.memory_limit > 0)
     remark += fmt::format("; limit {}", six_digits(remarks.memory_limit));
   return out + heading("Held", remark, style) + memory_table(s, style);

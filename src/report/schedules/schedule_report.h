@@ -25,8 +25,6 @@ struct ScheduleRemarks {
 };
 
 TimeAxis time_axis(const TimeUnit& unit);
-// What the heading of a table says whose times have no unit of their own.
-std::string counted_unit(const TimeAxis& axis);
 // "4 devices · 8 microbatches · 2 chunks a device".
 std::string shape_sentence(const PipelineShape& shape);
 // "microbatches of a chunk": what is counted in memory.
