@@ -102,10 +102,12 @@ std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>&
     }
     out.push_back(std::move(knob));
   };
-  if (model.failure_rate > Hertz(0)) {
+  const bool fails = model.failure_rate > Hertz(0);
+  if (fails) {
     turn("half the failures", [](RunModel& m, double by) { m.failure_rate *= by; });
   }
-  turn("half the time of a restart", [](RunModel& m, double by) {
+  const std::string started = fails || model.planned ? "a restart" : "the start";
+  turn("half the time of " + started, [](RunModel& m, double by) {
     for (RestartStage& stage : m.restart) stage.time = scaled(stage.time, by);
     for (CheckpointLevel& level : m.checkpoints) level.restore *= by;
   });
@@ -124,7 +126,7 @@ std::vector<Knob> knobs_of(const RunModel& model, const std::vector<RunOutcome>&
       level.durable *= by;
     }
   });
-  if (model.spares) {
+  if (model.spares && fails) {
     const auto more = [](RunModel& m, double) {
       m.spares = std::clamp<std::int64_t>(2 * *m.spares, 1, kMostSpares);
     };
@@ -149,7 +151,6 @@ std::string order_of_failures(const FailureRates& rates, Seconds mean) {
 }
 
 std::string failures_sentence(const RunForecast& f) {
-  if (!f.fails()) return "no failures";
   const FailureRates& rates = f.failures;
   return fmt::format("{:.3g} failures per 1,000 node-days of {} accelerators, {}: {}",
                      rates.per_1000_node_days, rates.accelerators_per_node,
@@ -160,8 +161,9 @@ std::string failures_sentence(const RunForecast& f) {
 std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion& q,
                                         const RunModel& model) {
   std::vector<std::string> out;
-  out.push_back(failures_sentence(f));
-  out.push_back("restarts: " + cited(f.restart.name, f.restart.provenance.source) +
+  if (f.fails()) out.push_back(failures_sentence(f));
+  out.push_back((f.restarts() ? "restarts: " : "start: ") +
+                cited(f.restart.name, f.restart.provenance.source) +
                 (f.restart.includes_restore ? "; loading is in them" : ""));
   for (const RestartStage& stage : f.restart.stages) {
     if (stage.at_scale.empty()) continue;
@@ -222,20 +224,20 @@ std::vector<std::string> assumptions_of(const RunForecast& f, const RunQuestion&
                     q.planned->every ? "" : " (as often as " + f.failures.name + ")",
                     in_words(model.planned->time)));
   }
-  if (model.racks.share > 0 && q.spares) {
+  if (f.fails() && model.racks.share > 0 && q.spares) {
     out.push_back(
         fmt::format("{:.3g} % of the failures take out {} nodes, which are repaired "
                     "together",
                     100 * model.racks.share, model.racks.nodes));
   }
-  if (model.elastic) {
+  if (f.fails() && model.elastic) {
     out.push_back(
         fmt::format("without spares the run goes on with {} of {} replicas or more: the "
                     "batch stays, the step takes longer in proportion, and repaired "
                     "nodes join it without a pause",
                     model.elastic->least, model.elastic->replicas));
   }
-  if (!q.spares) out.push_back("there is always another node for one that fails");
+  if (f.fails() && !q.spares) out.push_back("there is always another node for one that fails");
   if (f.price) {
     out.push_back("price " + f.price_name + ", also while the run waits" +
                   (q.spares ? "; spares cost nothing" : ""));

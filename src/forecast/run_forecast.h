@@ -94,6 +94,8 @@ struct RunForecast : RunCosts {
   std::vector<std::string> assumed;  // sentences
 
   [[nodiscard]] bool fails() const { return failures.per_1000_node_days > 0; }
+  // After a failure or a planned stop.
+  [[nodiscard]] bool restarts() const { return fails() || model.planned.has_value(); }
 };
 
 // What is refused before the step is known: what check() refuses, unknown names, spares without a

@@ -147,7 +147,7 @@ std::string where_time_goes(const RunForecast& f) {
   for (std::size_t i = 0; i < kBadputs; ++i) {
     if (!(f.badput[i] > Seconds(0))) continue;
     const auto badput = static_cast<Badput>(i);
-    const std::string name(label(badput));
+    const std::string name(badput_name(f, badput));
     segments.push_back({std::string(to_text(badput)), f.badput[i].value(), name,
                         fmt::format("{} · {} · {}", name, span_words(f.badput[i]),
                                     percent(f.badput[i] / f.wall.mean))});
@@ -180,7 +180,8 @@ struct DrawnRun {
   std::vector<std::pair<std::string, std::string>> legend;
 };
 
-DrawnRun drawn(const std::vector<RunStretch>& stretches, std::int64_t wall_ns) {
+DrawnRun drawn(const RunForecast& f, const std::vector<RunStretch>& stretches,
+               std::int64_t wall_ns) {
   constexpr std::size_t kBins = 494;  // of a row
   const Seconds length = row_of_run(Seconds(static_cast<double>(wall_ns) * 1e-9));
   const double bin_ns = length.value() * 1e9 / kBins;
@@ -221,7 +222,7 @@ DrawnRun drawn(const std::vector<RunStretch>& stretches, std::int64_t wall_ns) {
   for (std::size_t b = 0; b < kBadputs; ++b) {
     const auto badput = static_cast<Badput>(b);
     out.chart.css_classes.emplace_back(to_text(badput));
-    if (seen[b]) out.legend.emplace_back(label(badput), to_text(badput));
+    if (seen[b]) out.legend.emplace_back(badput_name(f, badput), to_text(badput));
   }
   for (std::size_t row = 0; row < rows; ++row) {
     const double lasts =
@@ -242,7 +243,7 @@ std::string one_run(const RunForecast& f) {
   const auto run = simulate_runs(f.model, 1, f.seed, 1, {}, &record);
   if (!run) return "";
   const RunOutcome& outcome = run->front();
-  const DrawnRun picture = drawn(run_timeline(record, outcome), outcome.wall_ns);
+  const DrawnRun picture = drawn(f, run_timeline(record, outcome), outcome.wall_ns);
   return html_section(
       "One run",
       fmt::format("the one of median wall-clock time, with {}; time runs to the right and "

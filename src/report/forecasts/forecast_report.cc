@@ -5,6 +5,7 @@
 #include "document/results.h"
 #include "report/drawing/category_style.h"
 #include "report/forecasts/forecast_reports.h"
+#include "report/plans/plan_reports.h"
 
 namespace orrery {
 namespace {
@@ -116,19 +117,22 @@ Table phase_table(const RunForecast& f) {
 }
 
 std::vector<std::string> spread_sentences(const RunForecast& f) {
-  return {
-      fmt::format(
-          "{} simulated runs: the median lies between {} and {}, the p95 between {} and {}{}",
-          grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
-          unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
-          f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""),
-      fmt::format("{}the step time itself lies {} between {:.2f} and {:.2f} times that, and all "
-                  "times with it",
-                  f.fails() ? "the quantiles are of luck with failures; " : "",
-                  f.step_interval.calibrated
-                      ? "with a probability of " + share_words(f.step_interval.level)
-                      : "as far as is known, for no such model was measured for calibration,",
-                  f.step_interval.low / f.step_time, f.step_interval.high / f.step_time)};
+  std::vector<std::string> out;
+  if (span_words(f.wall.p5.value) != span_words(f.wall.p95.value)) {
+    out.push_back(fmt::format(
+        "{} simulated runs: the median lies between {} and {}, the p95 between {} and {}{}",
+        grouped(f.runs), unbroken_span(f.wall.p50.low), unbroken_span(f.wall.p50.high),
+        unbroken_span(f.wall.p95.low), unbroken_span(f.wall.p95.high),
+        f.exact_ettr ? "; the closed form gives an ETTR of " + share_words(*f.exact_ettr) : ""));
+  }
+  const StepTimeInterval& step = f.step_interval;
+  out.push_back(fmt::format(
+      "{}the step time is {:.2f} to {:.2f} times the predicted one{}; all times scale with it",
+      f.fails() ? "the quantiles are of luck with failures; " : "", step.low / f.step_time,
+      step.high / f.step_time,
+      step.calibrated ? " with a probability of " + share_words(step.level) : ""));
+  if (!step.calibrated) out.push_back(interval_sentence(step));
+  return out;
 }
 
 std::vector<std::string> cause_sentences(const RunForecast& f) {
@@ -148,6 +152,11 @@ std::vector<std::string> cause_sentences(const RunForecast& f) {
   return out;
 }
 
+std::string_view badput_name(const RunForecast& f, Badput badput) {
+  const bool starts = badput == Badput::infrastructure_recovery_from_disruption && !f.restarts();
+  return starts ? "start" : label(badput);
+}
+
 Table loss_table(const RunForecast& f) {
   Table table(left("", 3), right("time", 2), right("share", 3), bars(0, 48));
   std::vector<Picoseconds> parts{round_to_picoseconds(f.healthy)};
@@ -163,7 +172,7 @@ Table loss_table(const RunForecast& f) {
   for (std::size_t i = 0; i < kBadputs; ++i) {
     if (f.badput[i] > Seconds(0)) {
       const auto badput = static_cast<Badput>(i);
-      add(label(badput), f.badput[i], tenths[i + 1], {},
+      add(badput_name(f, badput), f.badput[i], tenths[i + 1], {},
           {f.badput[i] / f.wall.mean, {.colour = 203}, to_text(badput)});
     }
   }

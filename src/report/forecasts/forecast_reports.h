@@ -29,6 +29,8 @@ std::string forecast_text(const RunForecast& forecast, const Subject& subject,
 std::string fault_fit_text(const FaultFit& fit, const TextStyle& style);
 
 // What the page has in common with the text.
+// "recovery"; "start" of a run that starts but once.
+std::string_view badput_name(const RunForecast& forecast, Badput badput);
 Table answer_table(const RunForecast& forecast);
 Table phase_table(const RunForecast& forecast);
 Table loss_table(const RunForecast& forecast);
