@@ -513,7 +513,7 @@ class EstimateDocument(Record):
     step_time_s: float
     """time of one training step"""
     step_time_interval_s: Interval
-    """the step time lies within it with the probability interval_level"""
+    """the step time lies within it with the probability interval_level, or with an unknown one where that is null"""
     interval_level: float | None
     """share of measured steps that lie within such intervals; null: not calibrated for such models, see interval_basis"""
     interval_basis: str
@@ -695,7 +695,7 @@ class Estimate(Record):
     step_time_s: float
     """time of one training step"""
     step_time_interval_s: Interval
-    """the step time lies within it with the probability interval_level"""
+    """the step time lies within it with the probability interval_level, or with an unknown one where that is null"""
     interval_level: float | None
     """share of measured steps that lie within such intervals; null: not calibrated for such models, see interval_basis"""
     interval_basis: str

@@ -159,8 +159,10 @@ inline constexpr auto kResults<Estimate> = table<Estimate>(
     field<&Estimate::gpus>("GPUs used"),
     field<&Estimate::microbatches>("microbatches of a step per data-parallel rank"),
     field("step_time_s", "time of one training step", [](auto& e) { return e.breakdown.total(); }),
-    field<&Estimate::interval>("step_time_interval_s",
-                               "the step time lies within it with the probability interval_level"),
+    field<&Estimate::interval>(
+        "step_time_interval_s",
+        "the step time lies within it with the probability interval_level, or "
+        "with an unknown one where that is null"),
     field("interval_level",
           "share of measured steps that lie within such intervals; null: not calibrated for such "
           "models, see interval_basis",
