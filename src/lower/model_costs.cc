@@ -322,16 +322,16 @@ const ModelCosts& CostCache::costs(const Plan& plan, Recompute recompute, Backwa
   // Priced outside the lock; two threads may do the same work, the first result is kept.
   const BlockSetting setting = this->setting(plan, rows);
   auto made = std::make_unique<ModelCosts>();
-  const Model& held = model_on_ranks(plan);
-  for (const Block& block : held.blocks) {
+  const Model& on_ranks = model_on_ranks(plan);
+  for (const Block& block : on_ranks.blocks) {
     made->blocks.push_back(block_cost(block, setting, recompute, backward));
   }
   BlockSetting ends = setting;
   ends.layer = false;
-  made->embedding = block_cost(held.embedding, ends, Recompute::none, backward);
+  made->embedding = block_cost(on_ranks.embedding, ends, Recompute::none, backward);
   // A module of multi-token prediction has a layer of its own.
   const bool modules = recompute == Recompute::selective;
-  made->head = block_cost(held.head, ends, modules ? recompute : Recompute::none, backward);
+  made->head = block_cost(on_ranks.head, ends, modules ? recompute : Recompute::none, backward);
   if (graphs_ == BlockGraphs::dropped) {
     std::ranges::for_each(made->blocks, drop_graphs);
     drop_graphs(made->embedding);

@@ -98,7 +98,7 @@ class CostCache {
   const Training& training_;
   CostContext context_;
   BlockGraphs graphs_;
-  bool is_on_ranks_ = false;  // the model is as ranks hold it already
+  bool is_on_ranks_ = false;  // model_ is what lies on a rank: model_on_ranks() leaves it as it is
   std::unique_ptr<DocumentRows> documents_;
   mutable std::map<std::int64_t, std::unique_ptr<DocumentRows>> documents_by_length_;  // by cp
   std::vector<std::unique_ptr<CostCache>> further_sites_;

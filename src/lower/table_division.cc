@@ -85,8 +85,8 @@ Division CostCache::division(const Plan& plan) {
   out.between_towers = rate(CollectiveKind::all_to_all, vectors, groups.tower_peers);
   out.dense_gradients = rate(CollectiveKind::all_reduce, vectors, groups.world);
   out.memory_bandwidth = context_.kernels.parameters().memory_bandwidth;
-  out.step_price = [this, plan = plan_of_placement(plan)](const Model& held) {
-    CostCache cache(held, training_, context_, BlockGraphs::dropped);
+  out.step_price = [this, plan = plan_of_placement(plan)](const Model& on_ranks) {
+    CostCache cache(on_ranks, training_, context_, BlockGraphs::dropped);
     cache.is_on_ranks_ = true;
     const StepCosts step = step_costs(cache, plan);
     // A step that cannot be run is refused when it is built, however tables lie.

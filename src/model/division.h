@@ -81,8 +81,8 @@ struct Division {
   Bytes storage{};
   BytesPerSecond host_bandwidth{};
   BytesPerSecond storage_bandwidth{};
-  // The step of this plan of the model as its ranks hold it; empty: not priced.
-  std::function<StepPrice(const Model& held)> step_price{};
+  // The step of this plan of the model that lies on its ranks; empty: not priced.
+  std::function<StepPrice(const Model& on_ranks)> step_price{};
 };
 
 // All-to-alls divide the heads of a tensor-parallel rank over `head_ranks`: why they cannot, and what

@@ -318,13 +318,13 @@ class Placer {
 TablePlacement place_tables(const Recommender& r, const Division& d) {
   Placer placer(r, d);
   std::vector<TablePlacement> ways = placer.placements();
-  std::optional<Model> held;
-  if (d.step_price && ways.size() > 1) held = *build_model(r);
+  std::optional<Model> on_ranks;
+  if (d.step_price && ways.size() > 1) on_ranks = *build_model(r);
   // Placements whose step fits come first, then those whose tables fit, then the faster.
   const auto order_of = [&](const TablePlacement& p) {
-    if (!held) return std::tuple(false, !p.fits, p.time);
-    build_recommendation_blocks(*held, r, &p);
-    const StepPrice step = d.step_price(*held);
+    if (!on_ranks) return std::tuple(false, !p.fits, p.time);
+    build_recommendation_blocks(*on_ranks, r, &p);
+    const StepPrice step = d.step_price(*on_ranks);
     return std::tuple(!step.fits, !p.fits, step.time);
   };
   TablePlacement* best = &ways.front();

@@ -205,8 +205,8 @@ TEST(TablePlacement, IsTheOneWithTheFastestStep) {
   for (const VectorExchange::Ranks fast :
        {VectorExchange::Ranks::all, VectorExchange::Ranks::tower}) {
     for (const bool partial : {false, true}) {
-      d.step_price = [&](const Model& held) {
-        const std::vector<VectorExchange>& sends = held.blocks.front().operators.front().sends;
+      d.step_price = [&](const Model& on_ranks) {
+        const std::vector<VectorExchange>& sends = on_ranks.blocks.front().operators.front().sends;
         const bool found = std::ranges::any_of(sends, [&](const VectorExchange& e) {
           return e.among == fast && e.partial == partial;
         });
@@ -226,18 +226,18 @@ TEST(TablePlacement, IsOneWithWhichTheStepFits) {
   Recommender r = equal_tables(128);
   Division d = division_of(64);
   std::size_t priced = 0;
-  const auto copies = [&](const Model& held) {
-    return held.blocks.front().operators[1].name == "tables.replicated";
+  const auto copies = [&](const Model& on_ranks) {
+    return on_ranks.blocks.front().operators[1].name == "tables.replicated";
   };
-  d.step_price = [&](const Model& held) {
+  d.step_price = [&](const Model& on_ranks) {
     ++priced;
-    return StepPrice{Seconds(copies(held) ? 1 : 2)};
+    return StepPrice{Seconds(copies(on_ranks) ? 1 : 2)};
   };
   r.rows_per_table = 1000;
   EXPECT_EQ(place_tables(r, d).tables[0].sharding, TableSharding::data);
   EXPECT_GT(priced, 1u);
-  d.step_price = [&](const Model& held) {
-    return StepPrice{Seconds(copies(held) ? 1 : 2), !copies(held)};
+  d.step_price = [&](const Model& on_ranks) {
+    return StepPrice{Seconds(copies(on_ranks) ? 1 : 2), !copies(on_ranks)};
   };
   EXPECT_NE(place_tables(r, d).tables[0].sharding, TableSharding::data);
 }
