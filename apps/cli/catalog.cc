@@ -48,6 +48,7 @@ std::string unverified(const Value& entry, const char* all, const char* between)
 struct Shown {
   const char* title;
   std::string_view path;  // "memory.capacity"
+  Align align = Align::right;
 };
 
 // Kinds whose entries are models, and have a size.
@@ -78,30 +79,30 @@ std::vector<Shown> columns_of(std::string_view kind) {
       {"failures",
        {{"per 1,000 node-days", "per_1000_node_days"},
         {"accelerators a node", "accelerators_per_node"},
-        {"of", "title"}}},
+        {"of", "title", Align::left}}},
       {"variability",
        {{"products", "products.spatial"},
         {"over time", "products.temporal"},
         {"between nodes", "communication.between_nodes"},
-        {"of", "title"}}},
+        {"of", "title", Align::left}}},
       {"scaling-laws",
        {{"irreducible", "irreducible"},
         {"parameters", "parameters.exponent"},
         {"tokens", "tokens.exponent"},
-        {"of", "title"}}},
-      {"critical-batches", {{"of", "title"}}},
-      {"diffusers", {{"like", "like"}, {"of", "title"}}},
-      {"hugging-face", {{"like", "like"}, {"of", "title"}}},
-      {"restarts", {{"of", "title"}}},
-      {"launch", {{"framework", "title"}, {"releases", "releases"}}},
-      {"software", {{"framework", "title"}}},
-      {"clusters", {{"node", "node"}, {"accelerators", "accelerators"}}},
-      {"nodes", {{"accelerator", "accelerator"}, {"accelerators", "accelerators"}}},
+        {"of", "title", Align::left}}},
+      {"critical-batches", {{"of", "title", Align::left}}},
+      {"diffusers", {{"like", "like", Align::left}, {"of", "title", Align::left}}},
+      {"hugging-face", {{"like", "like", Align::left}, {"of", "title", Align::left}}},
+      {"restarts", {{"of", "title", Align::left}}},
+      {"launch", {{"framework", "title", Align::left}, {"releases", "releases", Align::left}}},
+      {"software", {{"framework", "title", Align::left}}},
+      {"clusters", {{"node", "node", Align::left}, {"accelerators", "accelerators"}}},
+      {"nodes", {{"accelerator", "accelerator", Align::left}, {"accelerators", "accelerators"}}},
       {"prices",
-       {{"accelerator", "accelerator"},
+       {{"accelerator", "accelerator", Align::left},
         {"price", "price"},
-        {"provider", "provider"},
-        {"pricing", "pricing"},
+        {"provider", "provider", Align::left},
+        {"pricing", "pricing", Align::left},
         {"date", "date"}}},
   };
   const auto known = kColumns.find(kind);
@@ -117,9 +118,10 @@ Result<int> list(const std::string& kind, const Catalog& catalog, const Common& 
       columns.push_back(right(title, 6));
     }
   }
-  for (const Shown& s : shown) columns.push_back(right(s.title, 5));
+  for (const Shown& s : shown)
+    columns.push_back({.title = s.title, .align = s.align, .importance = 5});
   columns.push_back(left("unverified", 2));
-  columns.push_back(left("source", 1));
+  columns.push_back(left("source", 0));
   Table table(columns);
   Value document = Value::list();
   for (const std::string& name : catalog.names(kind)) {

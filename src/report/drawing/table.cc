@@ -119,7 +119,8 @@ Table::Layout Table::layout(const TextStyle& style) const {
     if (column.longest_bar > 0) natural = std::max(natural, kShortestBar);
     const bool fixed = column.align == Align::right || column.longest_bar > 0 ||
                        (style.cuts && column.tells_rows_apart);
-    least[c] = fixed ? natural : style.cuts ? std::max(kShortestText, column.shortest) : unbroken;
+    const int shortest = style.cuts ? std::max(kShortestText, column.shortest) : unbroken;
+    least[c] = fixed ? natural : std::min(natural, shortest);
     out.columns.push_back(c);
     out.widths.push_back(natural);
   }
@@ -137,7 +138,15 @@ Table::Layout Table::layout(const TextStyle& style) const {
     out.widths.erase(out.widths.begin() + static_cast<std::ptrdiff_t>(victim));
     return true;
   };
-  while (style.cuts && out.total() > width && drop_least_important(0)) {
+  while (out.total() > width && drop_least_important(0)) {
+  }
+  const auto least_total = [&] {
+    int total = 0;
+    for (const std::size_t c : out.columns) total += kMargin + least[c];
+    return total;
+  };
+  while (least_total() > width && out.columns.size() > 1 &&
+         drop_least_important(std::numeric_limits<int>::max())) {
   }
   while (out.total() > width) {
     std::size_t widest = out.columns.size();
@@ -149,9 +158,6 @@ Table::Layout Table::layout(const TextStyle& style) const {
     }
     if (widest == out.columns.size()) break;
     --out.widths[widest];
-  }
-  while (style.cuts && out.total() > width && out.columns.size() > 1 &&
-         drop_least_important(std::numeric_limits<int>::max())) {
   }
   if (style.cuts && out.total() > width) {
     if (columns_[out.columns[0]].tells_rows_apart) return {};

@@ -1,12 +1,12 @@
 // Tables: one description for a terminal, for Markdown and for a page.
 //
-// In a terminal a table never takes more cells than the style allows. Where its natural size is too
-// wide, in this order: bars shrink, columns of no importance are dropped, text columns are
-// shortened with an ellipsis, further columns are dropped from the least important. Columns that
-// tell rows apart are neither shortened nor dropped: where they alone are too wide, every row is
-// written as a paragraph. Bars take what is left over. Where nothing may be cut (a pipe), no
-// column is dropped, and texts go on in further lines instead of being shortened. A page shows all
-// columns; Markdown leaves bars out.
+// Where its natural size is wider than the style allows, columns of no importance are dropped, then
+// those of the least importance until the others can be narrow enough; texts of these are shortened
+// with an ellipsis. Bars take what is left over. Columns that tell rows apart are neither shortened
+// nor dropped: where they alone are too wide, every row is written as a paragraph. Where nothing
+// may be cut (a pipe), texts go on in further lines instead of being shortened, and columns that
+// tell rows apart may exceed the width rather than become paragraphs. A page shows all columns;
+// Markdown leaves bars out.
 #pragma once
 
 #include <concepts>

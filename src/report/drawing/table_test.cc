@@ -62,13 +62,12 @@ TEST(Table, NeverDropsOrCutsWhatTellsRowsApart) {
 
 TEST(Table, GoesOnInFurtherLinesWhereNothingMayBeCut) {
   EXPECT_EQ(sample().text({.width = 20, .cuts = false}),
-            "  plan     step  remark\n"
-            "  ─────────────────────────────────\n"
-            "  tp8    8.00 s  the|best  ████\n"
-            "  pp16\n"
+            "  plan          step\n"
+            "  ──────────────────\n"
+            "  tp8 pp16    8.00 s\n"
             "  模型\n"
-            "  ─────────────────────────────────\n"
-            "  tp4   12.50 s\n");
+            "  ──────────────────\n"
+            "  tp4        12.50 s\n");
   Table plans(left("--plan").telling_rows_apart(), right("step", 8));
   plans.row("tp=2,pp=4,schedule=interleaved_1f1b,zero=1", "1.75 s");
   EXPECT_EQ(plans.text({.width = 36, .cuts = false}),
@@ -80,6 +79,16 @@ TEST(Table, GoesOnInFurtherLinesWhereNothingMayBeCut) {
   // What cannot be broken stays whole.
   EXPECT_THAT(plans.text({.width = 20, .cuts = false}),
               testing::HasSubstr("schedule=interleaved_1f1b,\n"));
+}
+
+// What a dropped column took is given back to those that stay.
+TEST(Table, DropsColumnsBeforeTextsGoOnInFurtherLines) {
+  Table table(left("kind").telling_rows_apart(), left("of", 5), left("source", 0));
+  table.row("restarts", "what follows a failure", "arXiv 2407.21783, section 3.3.4");
+  EXPECT_EQ(table.text({.width = 40, .cuts = false}),
+            "  kind      of\n"
+            "  ────────────────────────────────\n"
+            "  restarts  what follows a failure\n");
 }
 
 TEST(Table, HasNoEscapeCodesWithoutColour) {
