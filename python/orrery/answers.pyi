@@ -914,6 +914,8 @@ class SearchDocument(Record):
     """step time against memory, fastest first"""
     runners_up: Records[RunnerUp]
     """why the best plan won: the best plan with another value of each axis"""
+    surely_fitting: Estimate | None
+    """where the best plan is tight in memory: the best whose verdict is fits"""
     near_misses: Records[NearMiss]
     """plans that might be faster but do not fit"""
     least_memory: Records[NearMiss]

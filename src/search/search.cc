@@ -305,13 +305,13 @@ class Search {
   // Beside a winner that is tight in memory: the best plan that fits even with the pessimistic
   // allocator.
   void find_best_that_fits() {
+    surely_fitting_.reset();
     if (evaluated_.at(plans_.front()).roomy) return;
     std::optional<std::size_t> best;
     for (const auto& [i, e] : evaluated_) {
       if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) best = i;
     }
-    best = fastest([&](std::size_t i) { return fitting_[i].least_room >= 0; }, best);
-    if (best) others_.push_back({"memory", "tight", std::string(kFitsSurely), *best});
+    surely_fitting_ = fastest([&](std::size_t i) { return fitting_[i].least_room >= 0; }, best);
   }
 
   // ---- plans by what somebody else makes of them ----
@@ -374,6 +374,7 @@ class Search {
   void improve() {
     std::vector<std::size_t> starts = plans_;
     for (const Other& o : others_) starts.push_back(o.index);
+    if (surely_fitting_) starts.push_back(*surely_fitting_);
     const auto degrees = [&](std::size_t i) {
       const Plan p = plan(i);
       return std::tuple(p.tp, p.cp, p.pp, p.ep, p.micro_batch, p.site_micro_batch);
@@ -508,6 +509,10 @@ class Search {
       ORRERY_TRY(const PredictedStep step, predict(priced_, plan(o.index)));
       result_.runners_up.push_back({o.axis, o.winner, o.other, estimate(step)});
     }
+    if (surely_fitting_) {
+      ORRERY_TRY(const PredictedStep step, predict(priced_, plan(*surely_fitting_)));
+      result_.surely_fitting = estimate(step);
+    }
     for (const Candidate& c : too_large_) {
       if (plans_.empty() || c.bound_ps < evaluated_.at(plans_.front()).step_ps) {
         result_.near_misses.push_back(near_miss(c));
@@ -548,6 +553,7 @@ class Search {
   std::vector<Plan> improved_;                  // on axes outside the space
   std::vector<std::size_t> plans_, pareto_;
   std::vector<Other> others_;
+  std::optional<std::size_t> surely_fitting_;
 };
 
 }  // namespace

@@ -76,10 +76,6 @@ struct RunnerUp {
   Estimate best_other;
 };
 
-// As `axis` and `other` of the runner-up to a plan that is tight in memory: the best plan that fits
-// with the pessimistic allocator too.
-inline constexpr std::string_view kFitsSurely = "fits";
-
 struct NearMiss {  // a faster-looking plan that does not fit
   Plan plan;
   Seconds bound;  // no faster than this
@@ -104,6 +100,8 @@ struct SearchResult {
       pareto;  // step time against peak memory, fastest first, up to twice the best
                // step time; a point needs 1 % less memory than the one before
   std::vector<RunnerUp> runners_up;
+  // Where the first plan is tight in memory: the best that fits with the pessimistic allocator too.
+  std::optional<Estimate> surely_fitting;
   std::vector<NearMiss> near_misses;  // the fastest-looking first, at most three
   std::int64_t considered = 0;   // shape-valid plans, each with its own memory and bound computed
   std::int64_t too_large = 0;    // of these: do not fit

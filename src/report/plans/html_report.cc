@@ -182,7 +182,13 @@ std::string best_plans(const SearchResult& r, std::span<const HealthyRun> runs) 
   if (const std::string note = notes_of(r); !note.empty()) {
     out += "<p class=\"source\">" + html_text(note) + "</p>\n";
   }
-  return out + "<p><code>--plan " + html_text(plan_settings(r.plans.front().plan)) + "</code></p>";
+  const auto pasted = [](const Plan& plan) {
+    return "<p><code>--plan " + html_text(plan_settings(plan)) + "</code></p>";
+  };
+  out += pasted(r.plans.front().plan);
+  if (!r.surely_fitting) return out;
+  return out + "<p>" + html_text(surely_fitting_sentence(r)) + "</p>" +
+         pasted(r.surely_fitting->plan);
 }
 
 // From the round number below the least to that above the most, with room for labels.

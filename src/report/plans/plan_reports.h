@@ -63,9 +63,9 @@ struct VerdictStyle {
 };
 const VerdictStyle& style_of(Verdict verdict);
 
-// "90 % in", or "range" where the probability is not known.
 // "40.4 %"; "85.0 % · causal 45.1 %" where causal attention computes far less than MFU counts.
 std::string mfu_words(const Estimate& estimate);
+// "90 % in", or "range" where the probability is not known.
 std::string interval_name(const StepTimeInterval& interval);
 // Which errors the interval of the step time comes from, and why it extrapolates if it does.
 std::string interval_sentence(const StepTimeInterval& interval);
@@ -142,13 +142,18 @@ Table misses_table(const std::vector<NearMiss>& misses);
 // "1,200 plans considered: 900 too large for memory, ...".
 std::string counts_sentence(const SearchResult& result);
 
+// What the best plan needs at worst, and the best plan that fits even then; empty if it fits surely.
+std::string surely_fitting_sentence(const SearchResult& result);
 // "in all: zero 1 · schedule 1f1b": what the table leaves out, degrees of one apart, and what the
 // counts in it mean.
 std::string notes_of(const SearchResult& result);
 
-// "+0.21 s exposed data parallel": the line of the breakdown that grew most, behind a sign; empty
-// if none grew.
-std::string largest_growth(const Estimate& before, const Estimate& after, char sign);
+// The lines of the breakdown that changed most from the winner to a slower plan; empty if none did.
+struct LargestChanges {
+  std::string grew;    // "+0.21 s exposed data parallel"
+  std::string shrank;  // "-90.0 ms pipeline bubble", if more than a tenth as much
+};
+LargestChanges largest_changes(const Estimate& winner, const Estimate& other);
 
 // Relative change of the step time, 0 if the winner takes none.
 double slowdown(const Estimate& winner, const Estimate& other);

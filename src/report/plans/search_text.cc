@@ -48,19 +48,28 @@ double slowdown(const Estimate& winner, const Estimate& other) {
   return step_seconds(winner) > 0 ? step_seconds(other) / step_seconds(winner) - 1 : 0;
 }
 
-std::string largest_growth(const Estimate& before, const Estimate& after, char sign) {
-  Picoseconds most;
-  auto line = Category::host;
+LargestChanges largest_changes(const Estimate& winner, const Estimate& other) {
+  struct Change {
+    Picoseconds time;
+    Category line = Category::host;
+  };
+  Change grew;
+  Change shrank;
   for (std::size_t i = 0; i < kCategories; ++i) {
-    const Picoseconds growth = after.breakdown.time[i] - before.breakdown.time[i];
-    if (growth > most) {
-      most = growth;
-      line = static_cast<Category>(i);
-    }
+    const Picoseconds growth = other.breakdown.time[i] - winner.breakdown.time[i];
+    if (growth > grew.time) grew = {growth, static_cast<Category>(i)};
+    const Picoseconds saving = winner.breakdown.time[i] - other.breakdown.time[i];
+    if (saving > shrank.time) shrank = {saving, static_cast<Category>(i)};
   }
-  if (most.count() <= 0) return "";
-  return fmt::format("{}{} {}{}", sign, to_text(most.seconds()),
-                     is_exposed_communication(line) ? "exposed " : "", label(line));
+  const auto in_words = [](char sign, const Change& change) {
+    if (change.time.count() <= 0) return std::string();
+    return fmt::format("{}{} {}{}", sign, to_text(change.time.seconds()),
+                       is_exposed_communication(change.line) ? "exposed " : "", label(change.line));
+  };
+  constexpr double kTold = 0.1;  // part of the growth
+  return {
+      .grew = in_words('+', grew),
+      .shrank = shrank.time.seconds() > kTold * grew.time.seconds() ? in_words('-', shrank) : ""};
 }
 
 std::string counts_sentence(const SearchResult& r) {
@@ -177,6 +186,8 @@ std::vector<Field> fields(const SearchResult& r) {
       {right(interval_name(r.plans.front().interval), 6),
        [](const Estimate& e) { return range_words(e.interval); }, true},
       {right("MFU", 2), [](const Estimate& e) { return percent(e.mfu); }, true},
+      {right("causal MFU", 0),
+       [](const Estimate& e) { return differs_by_causality(e) ? percent(e.causal_mfu) : ""; }},
       {right("memory", 5), [](const Estimate& e) { return gibibytes(e.peak_memory); }, true},
       {left("verdict", 4), [](const Estimate& e) { return std::string(style_of(e.verdict).words); },
        false, "✓ fits"},
@@ -292,9 +303,9 @@ Table runners_up_table(const SearchResult& r) {
               left("--plan", 0));
   for (const RunnerUp& u : r.runners_up) {
     const Estimate& other = u.best_other;
+    const LargestChanges changes = largest_changes(r.plans[0], other);
     table.row(bold(u.axis), u.winner, u.other, other.step_time,
-              bold(signed_percent(slowdown(r.plans[0], other))),
-              largest_growth(r.plans[0], other, '+'), largest_growth(other, r.plans[0], '-'),
+              bold(signed_percent(slowdown(r.plans[0], other))), changes.grew, changes.shrank,
               dim(plan_settings(other.plan)));
   }
   return table;
@@ -375,19 +386,16 @@ std::string pareto_text(const SearchResult& r, const TextStyle& style) {
   return out + "\n" + table.text(style);
 }
 
-// Beside a best plan whose memory may exceed what there is: the best that fits at worst too.
-std::string surely_fitting_text(const SearchResult& r, const TextStyle& style) {
-  const auto found = std::ranges::find(r.runners_up, kFitsSurely, &RunnerUp::other);
-  if (found == r.runners_up.end()) return "";
+std::string surely_fitting_sentence(const SearchResult& r) {
+  if (!r.surely_fitting) return "";
   const Estimate& best = r.plans.front();
-  const Estimate& other = found->best_other;
-  return paragraph(style,
-                   "which needs {} of {} at worst; the best that fits even then takes {} ({}) and "
-                   "needs {}, at worst {}",
-                   gibibytes(best.pessimistic_memory), gibibytes(best.memory_capacity),
-                   to_text(other.step_time), signed_percent(slowdown(best, other)),
-                   gibibytes(other.peak_memory), gibibytes(other.pessimistic_memory)) +
-         pasted("surely fits: ", other.plan);
+  const Estimate& other = *r.surely_fitting;
+  return fmt::format(
+      "With the largest measured allocator overhead the best plan needs {} of {}. Best plan that "
+      "fits even then: {} ({}), {} ({} at worst)",
+      gibibytes(best.pessimistic_memory), gibibytes(best.memory_capacity), to_text(other.step_time),
+      signed_percent(slowdown(best, other)), gibibytes(other.peak_memory),
+      gibibytes(other.pessimistic_memory));
 }
 
 std::string search_text(const SearchResult& r, const Subject& subject, Seconds elapsed,
@@ -423,7 +431,10 @@ std::string search_text(const SearchResult& r, const Subject& subject, Seconds e
                     (runs.empty() ? "" : paragraph(style, healthy_run_sentence(runs.front()))) +
                     paragraph(style, interval_sentence(best.interval)) +
                     (changes.empty() ? "" : paragraph(style, changes)) +
-                    pasted("best: ", best.plan) + surely_fitting_text(r, style);
+                    pasted("best: ", best.plan);
+  if (r.surely_fitting) {
+    out += paragraph(style, surely_fitting_sentence(r)) + pasted("fits: ", r.surely_fitting->plan);
+  }
   if (!r.runners_up.empty()) {
     const RunnerUp& closest = *std::ranges::min_element(
         r.runners_up, {}, [](const RunnerUp& u) { return step_seconds(u.best_other); });

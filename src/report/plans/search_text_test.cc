@@ -110,15 +110,40 @@ TEST(SearchText, SaysHowManyPlansEqualThoseItLists) {
   EXPECT_THAT(notes_of(r), HasSubstr("1 more plan as #1"));
 }
 
-TEST(SearchText, GrowthIsTheLineThatGrewMost) {
+TEST(SearchText, ComparesByTheLinesThatChangedMost) {
   const Estimate winner = sample_estimate();
   Estimate other = winner;
-  EXPECT_EQ(largest_growth(winner, other, '+'), "");
+  EXPECT_EQ(largest_changes(winner, other).grew, "");
   other.breakdown[Category::bubble] += sample_milliseconds(3);
   other.breakdown[Category::exposed_tp] += sample_milliseconds(2);
   other.breakdown[Category::feed_forward] -= sample_milliseconds(9);
-  EXPECT_EQ(largest_growth(winner, other, '+'), "+3.00 ms pipeline bubble");
-  EXPECT_EQ(largest_growth(other, winner, '-'), "-9.00 ms feed-forward");
+  EXPECT_EQ(largest_changes(winner, other).grew, "+3.00 ms pipeline bubble");
+  EXPECT_EQ(largest_changes(winner, other).shrank, "-9.00 ms feed-forward");
+  // Less than a tenth of what grew explains nothing.
+  other.breakdown[Category::bubble] += sample_milliseconds(90);
+  EXPECT_EQ(largest_changes(winner, other).grew, "+93.0 ms pipeline bubble");
+  EXPECT_EQ(largest_changes(winner, other).shrank, "");
+}
+
+TEST(SearchText, NamesThePlanThatFitsAtWorstBesideOneThatMayNot) {
+  SearchResult r = sample_search_result();
+  EXPECT_THAT(text_of(r), Not(HasSubstr("allocator overhead")));
+  constexpr ByteCount kGiB = ByteCount{1} << 30;
+  r.plans.front().pessimistic_memory = 95 * kGiB;
+  r.surely_fitting = r.plans.back();
+  r.surely_fitting->plan.tp = 4;
+  r.surely_fitting->pessimistic_memory = 60 * kGiB;
+  const std::string text = text_of(r, 220);
+  EXPECT_THAT(text, HasSubstr("With the largest measured allocator overhead the best plan needs "
+                              "95.0 GiB of 80.0 GiB. Best plan that fits even then: 8.24 s (+3.0 "
+                              "%), 49.0 GiB (60.0 GiB at worst)\n  fits: --plan tp=4,pp=16,"));
+}
+
+TEST(SearchText, ShowsCausalMfuWhereItDiffers) {
+  SearchResult r = sample_search_result();
+  EXPECT_THAT(text_of(r, 140), Not(HasSubstr("causal MFU")));
+  for (Estimate& e : r.plans) e.causal_mfu = e.mfu / 2;
+  EXPECT_THAT(text_of(r, 140), HasSubstr("MFU  causal MFU    memory"));
 }
 
 TEST(SearchText, SaysWhatTheBestPlanAssumesAsItsEstimateDoes) {
