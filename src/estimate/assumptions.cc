@@ -14,17 +14,6 @@
 namespace orrery {
 namespace {
 
-// By convention MFU and HFU count every pair of tokens; a causal kernel computes half of them.
-// Where that is much of the step, either may exceed 100 %. Empty where it is not.
-std::string attention_note(const Estimate& e) {
-  if (!differs_by_causality(e)) return "";
-  return fmt::format(
-      "MFU and HFU count all pairs of tokens{}, as is usual; causal attention leaves out {:.0f} % "
-      "of the model's FLOPs so counted, and causal MFU counts what it computes",
-      e.training.documents.lengths.empty() ? "" : " of a document",
-      100 * (1 - e.causal_mfu / e.mfu));
-}
-
 // What attention computes of rows that are made of documents; empty if they are not.
 std::string documents_note(const PredictedStep& step) {
   const DocumentRows* rows = step.costs.cache->documents(step.plan());
@@ -52,19 +41,23 @@ std::string dropped_note(const PredictedStep& step) {
 
 }  // namespace
 
-std::vector<std::string> chosen_by_software(const Scenario& scenario) {
+std::vector<std::string> chosen_by_software(const Scenario& scenario, Workload workload) {
   std::vector<std::string> out;
-  const Value usual = Codec<SoftwareProfile>::write(scenario.software);
-  for (const std::string& field : scenario.plan_by_software) {
-    const Value* value = usual.find(field);
-    if (value == nullptr) continue;  // as any plan has it
-    out.push_back(fmt::format("{} {}: as users of {} run it", field, value->scalar_text(),
-                              scenario.software.name));
-  }
+  for_each_field_by_software([&]<class T>(const FieldBySoftware<T>& field) {
+    const T& usual = scenario.software.*field.usual;
+    if (usual == Plan{}.*field.chosen || (field.of_backward && workload == Workload::forward))
+      return;
+    if (std::ranges::find(scenario.plan_by_software, field.name) ==
+        scenario.plan_by_software.end()) {
+      return;
+    }
+    out.push_back(fmt::format("{} {} (default of {})", field.name,
+                              Codec<T>::write(usual).scalar_text(), scenario.software.name));
+  });
   return out;
 }
 
-std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& e) {
+std::vector<std::string> assumptions(const PredictedStep& step) {
   const Scenario& scenario = step.priced->scenario;
   const CostContext& context = step.priced->cache.context();
   const Plan& plan = step.plan();
@@ -73,7 +66,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
     out.insert(out.end(), more.begin(), more.end());
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
-  add(chosen_by_software(scenario));
+  add(chosen_by_software(scenario, scenario.training.workload));
   if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));
@@ -88,8 +81,8 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                     context.software.name));
   }
   CostCache& cache = step.priced->cache;
-  const Model& held = cache.model_on_ranks(plan);
-  add(held.assumed);
+  const Model& on_ranks = cache.model_on_ranks(plan);
+  add(on_ranks.assumed);
   if (const ImageModel* image = image_model_of(scenario.model);
       image != nullptr && steers(*image)) {
     out.push_back(
@@ -108,9 +101,9 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
   add(context.assumed);
   for (std::size_t site = 0; site < cache.sites(); ++site) {
     const Plan& own = step.costs.sites.empty() ? plan : step.costs.sites[site].plan;
-    std::string padded =
-        unaligned_products(held, binding(held, scenario.training, own), scenario.training.precision,
-                           cache.at_site(site).context().kernels.parameters());
+    std::string padded = unaligned_products(on_ranks, binding(on_ranks, scenario.training, own),
+                                            scenario.training.precision,
+                                            cache.at_site(site).context().kernels.parameters());
     if (!padded.empty()) add_once(std::move(padded));
   }
   if (!step.costs.sites.empty() && step.costs.device_site.empty()) {
@@ -122,8 +115,7 @@ std::vector<std::string> assumptions(const PredictedStep& step, const Estimate& 
                       name_of(scenario.cluster, site)));
     }
   }
-  for (std::string note :
-       {attention_note(e), documents_note(step), dropped_note(step), learning_note(plan)}) {
+  for (std::string note : {documents_note(step), dropped_note(step), learning_note(plan)}) {
     if (!note.empty()) out.push_back(std::move(note));
   }
   return out;

@@ -174,7 +174,7 @@ Estimate estimate(const PredictedStep& step, const Uncertainty& errors) {
     out.interval.high = std::max(first.high, out.interval.high);
     out.interval.extrapolates = out.interval.extrapolates || first.extrapolates;
   }
-  out.assumed = assumptions(step, out);
+  out.assumed = assumptions(step);
   return out;
 }
 

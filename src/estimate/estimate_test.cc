@@ -27,18 +27,6 @@ Scenario published() {
   return scenario("llama-3.1-405b", "h100-sxm:16384", "tp=8,pp=16,chunks=8", 8192, 2048);
 }
 
-TEST(Estimate, LongSequencesSayWhatCausalAttentionLeavesOut) {
-  const auto said = [](const char* model, const char* plan, std::int64_t sequence) {
-    const auto e = estimated(scenario(model, "h100-sxm:8", plan, sequence, 8));
-    return e ? e->assumed : std::vector<std::string>{e.error().text()};
-  };
-  const auto note =
-      testing::Contains(testing::AllOf(testing::HasSubstr("MFU and HFU count all pairs of tokens"),
-                                       testing::HasSubstr("causal attention leaves out 4")));
-  EXPECT_THAT(said("llama-3.1-8b", "cp=8,recompute=full", 1048576), note);
-  EXPECT_THAT(said("llama-3.1-8b", "cp=8,recompute=full", 8192), testing::Not(note));
-}
-
 // The causal count is half of the square of a long sequence; what has no causal mask has one count.
 TEST(Estimate, CausalMfuLeavesOutHalfOfTheSquare) {
   const auto of = [](const char* model, const char* plan, std::int64_t sequence) {

@@ -215,7 +215,7 @@ TEST(RecommendationSteps, ThePlacementThatIsDescribedIsTheOneThatIsPriced) {
   const Division divided = step->division();
   const TablePlacement placement = place_tables(r, divided);
   const Estimate e = estimate(*step);
-  const std::vector<std::string> assumed = assumptions(*step, e);
+  const std::vector<std::string> assumed = assumptions(*step);
   for (const std::string& line : placement_in_words(r, divided, placement)) {
     EXPECT_THAT(assumed, testing::Contains(line));
   }

@@ -306,12 +306,10 @@ Value specification(const Scenario& scenario, const Catalog& catalog) {
   out.set("training", Codec<Training>::write(scenario.training));
   Value plan = Codec<Plan>::write(scenario.plan);
   // Left out they would be those of the software.
-  if (scenario.software.zero != Plan{}.zero) {
-    plan.set("zero", Value::number(static_cast<double>(scenario.plan.zero)));
-  }
-  if (scenario.software.attention != Plan{}.attention) {
-    plan.set("attention", Codec<AttentionKernel>::write(scenario.plan.attention));
-  }
+  for_each_field_by_software([&]<class T>(const FieldBySoftware<T>& field) {
+    if (scenario.software.*field.usual == Plan{}.*field.chosen) return;
+    plan.set(std::string(field.name), Codec<T>::write(scenario.plan.*field.chosen));
+  });
   out.set("plan", std::move(plan));
   return out;
 }
@@ -334,13 +332,11 @@ void complete_by_software(Spec& spec) {
   Plan& plan = spec.scenario.plan;
   const SoftwareProfile& software = spec.scenario.software;
   spec.scenario.plan_by_software.clear();
-  const auto complete = [&](const char* field, auto& value, const auto& usual) {
-    if (stated(field)) return;
-    value = usual;
-    spec.scenario.plan_by_software.emplace_back(field);
-  };
-  complete("zero", plan.zero, software.zero);
-  complete("attention", plan.attention, software.attention);
+  for_each_field_by_software([&](const auto& field) {
+    if (stated(field.name)) return;
+    plan.*field.chosen = software.*field.usual;
+    spec.scenario.plan_by_software.emplace_back(field.name);
+  });
   if (spec.scenario.model.tables == 0) return;
   if (plan.ep == 1 && !stated("ep")) plan.ep = 0;
   if (plan.micro_batch == 1 && !stated("micro_batch")) plan.micro_batch = 0;

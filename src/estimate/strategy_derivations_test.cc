@@ -95,7 +95,7 @@ TEST(StrategyDerivations, OfGradientsInPlaceOfTheirMasterSayThatNothingIsSaved) 
   const auto notes = [&](const char* software) {
     s.software = *load_software(catalog(), software);
     const auto step = predict(s, catalog());
-    const std::vector<std::string> all = assumptions(*step, estimate(*step));
+    const std::vector<std::string> all = assumptions(*step);
     return std::ranges::count_if(all, [](const std::string& note) {
       return note.starts_with("gradients_in_place saves no memory");
     });

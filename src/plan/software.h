@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "catalog/catalog.h"
@@ -182,6 +183,23 @@ struct SoftwareProfile {
   MemoryFacts memory;
   Provenance provenance;
 };
+// A field of a plan that takes, where nobody states it, the value that users of the software run.
+template <class T>
+struct FieldBySoftware {
+  std::string_view name;
+  T Plan::* chosen;
+  T SoftwareProfile::* usual;
+  bool of_backward = false;  // means nothing in a workload that runs forwards alone
+};
+inline constexpr std::tuple kFieldsBySoftware = {
+    FieldBySoftware{"zero", &Plan::zero, &SoftwareProfile::zero, true},
+    FieldBySoftware{"attention", &Plan::attention, &SoftwareProfile::attention}};
+
+template <class Visit>
+void for_each_field_by_software(Visit visit) {
+  std::apply([&](const auto&... field) { (visit(field), ...); }, kFieldsBySoftware);
+}
+
 Fields<SoftwareProfile> fields_of(const SoftwareProfile*);
 
 // Errors: a negative time, an unknown field or schedule, facts without a source.
