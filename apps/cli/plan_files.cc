@@ -33,6 +33,7 @@ Result<int> emit(const std::string& format, const PredictedStep& step, const Cat
   const int printed = print(launch.text);
   const std::string framework = table->root.find("name")->scalar_text();
   for (const std::string& field : launch.not_expressed) say(framework + " cannot express " + field);
+  for (const std::string& line : launch.to_add) say("add " + line);
   return printed;
 }
 

@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -207,6 +208,23 @@ void set_cluster(LaunchImport& import, const Cluster& cluster) {
                             std::max<std::int64_t>(1, cluster.accelerators_per_node)));
 }
 
+// The layers of a model that is named, `given` or in the files: some flags count in layers.
+void set_layers(LaunchImport& import, const LaunchTable& table, const LaunchFlags& flags,
+                const std::string& given, const Catalog& catalog) {
+  std::string name = given;
+  if (name.empty()) {
+    LaunchImport names(table, flags);
+    names.apply();
+    if (const auto found = names.settings.find("model"); found != names.settings.end()) {
+      name = model_name(found->second, catalog);
+    }
+  }
+  const auto model = name.empty() ? Result<Model>(fail({})) : load_model(name, catalog);
+  const Architecture* architecture = model ? architecture_of(*model) : nullptr;
+  if (architecture == nullptr) return;
+  import.settings["model.num_layers"] = std::to_string(architecture->num_layers);
+}
+
 }  // namespace
 
 std::vector<std::string> framework_names(const Catalog& catalog) {
@@ -227,7 +245,8 @@ Result<ImportedLaunch> import_launch(const LaunchQuestion& question, const Catal
   for (const LaunchFile& file : question.files) {
     flags.insert(flags.end(), file.flags.begin(), file.flags.end());
   }
-  LaunchImport import(table, std::move(flags));
+  LaunchImport import(table, flags);
+  set_layers(import, table, flags, question.model, catalog);
   std::string cluster = question.cluster;
   const auto with_count = [&]() -> Result<void> {
     ORRERY_TRY(const Cluster read, at("--on", parse_cluster(cluster, catalog)));
@@ -305,6 +324,7 @@ LaunchSettings settings_of(const Scenario& scenario, const Plan& plan, const Cat
   }
   out["software"] = scenario.software.name;
   const Cluster& cluster = scenario.cluster;
+  out["cluster.architecture"] = cluster.accelerator.architecture;
   out["cluster.gpus"] = std::to_string(cluster.accelerators);
   const std::int64_t per_node = std::max<std::int64_t>(1, cluster.accelerators_per_node);
   out["cluster.gpus_per_node"] = std::to_string(per_node);
@@ -312,49 +332,129 @@ LaunchSettings settings_of(const Scenario& scenario, const Plan& plan, const Cat
   return out;
 }
 
-LaunchFlags flags_for(const LaunchTable& table, const LaunchSettings& settings) {
-  LaunchFlags out;
-  LaunchSettings written;
-  for (const LaunchRule& rule : table.rules) {
-    for (const LaunchForm& form : rule.forms) {
-      if (form.import || !form.unsaid.empty()) continue;
-      LaunchSettings variables;
-      const auto fits = [&](const auto& p) {
-        const auto found = settings.find(p.first);
-        return matches(p.second, found == settings.end() ? nullptr : &found->second, variables,
-                       settings);
-      };
-      if (!std::ranges::all_of(form.when.all, fits) || !std::ranges::all_of(form.means.all, fits)) {
-        continue;
-      }
-      std::string missing;
-      LaunchFlags flags;
-      for (const auto& [key, pattern] : form.flags.all) {
-        const auto value = filled(pattern, variables, settings, &missing);
-        if (value && !value->empty()) flags.push_back({key, *value, "", 0, true, ""});
-      }
-      if (!missing.empty()) continue;
-      for (LaunchFlag& flag : flags) {
-        if (written.emplace(flag.key, "").second) out.push_back(std::move(flag));
-      }
-      break;
+// The first form of a rule that has the meaning of the specification, and its flags; nullptr: none.
+const LaunchForm* written_form(const LaunchRule& rule, const LaunchSettings& settings,
+                               LaunchFlags& flags) {
+  for (const LaunchForm& form : rule.forms) {
+    if (form.import || !form.unsaid.empty()) continue;
+    LaunchSettings variables;
+    const auto fits = [&](const auto& p) {
+      const auto found = settings.find(p.first);
+      return matches(p.second, found == settings.end() ? nullptr : &found->second, variables,
+                     settings);
+    };
+    if (!std::ranges::all_of(form.means.all, fits) || !std::ranges::all_of(form.when.all, fits)) {
+      continue;
     }
+    std::string missing;
+    flags.clear();
+    for (const auto& [key, pattern] : form.flags.all) {
+      const auto value = filled(pattern, variables, settings, &missing);
+      if (value && !value->empty()) flags.push_back({key, *value, "", 0, true, ""});
+    }
+    if (missing.empty()) return &form;
   }
-  return out;
+  flags.clear();
+  return nullptr;
 }
 
-// Fields of two values of a type that differ, as "path = text of the first".
+// The sentence with the values of the fields that it has in braces.
+std::string with_fields(std::string sentence, const LaunchSettings& settings) {
+  for (std::size_t at = 0; (at = sentence.find('{', at)) != std::string::npos;) {
+    const std::size_t end = sentence.find('}', at);
+    if (end == std::string::npos) break;
+    const auto found = settings.find(sentence.substr(at + 1, end - at - 1));
+    const std::string value = found == settings.end() ? "" : found->second;
+    sentence.replace(at, end + 1 - at, value);
+    at += value.size();
+  }
+  return sentence;
+}
+
+// "choose chunks=1, 2, 4": values of the first of the form's fields with which the rule writes flags.
+std::string accepted_instead(const LaunchRule& rule, const LaunchForm& refused,
+                             const LaunchSettings& settings) {
+  constexpr int kMost = 64;
+  for (const std::string& field : refused.instead) {
+    std::string values;
+    LaunchSettings other = settings;
+    LaunchFlags flags;
+    for (int i = 1; i <= kMost; ++i) {
+      other[field] = std::to_string(i);
+      const LaunchForm* form = written_form(rule, other, flags);
+      if (form != nullptr && !form->refused.empty()) continue;
+      values += (values.empty() ? "" : ", ") + other[field];
+    }
+    if (!values.empty()) return "choose " + field.substr(field.find('.') + 1) + "=" + values;
+  }
+  return "";
+}
+
+Result<void> write_flags(const LaunchTable& table, const LaunchSettings& settings,
+                         EmittedLaunch& out) {
+  LaunchSettings written;
+  for (const LaunchRule& rule : table.rules) {
+    LaunchFlags flags;
+    const LaunchForm* form = written_form(rule, settings, flags);
+    if (form == nullptr) continue;
+    if (!form->refused.empty()) {
+      return unsupported(with_fields(form->refused, settings), "--emit",
+                         accepted_instead(rule, *form, settings));
+    }
+    if (!form->add.empty()) out.to_add.push_back(form->add);
+    for (LaunchFlag& flag : flags) {
+      if (written.emplace(flag.key, "").second) out.flags.push_back(std::move(flag));
+    }
+  }
+  return {};
+}
+
+struct LostField {
+  std::string path;  // "plan.placement"
+  std::string wanted;
+  std::string got;
+};
+
+// Fields of two values of a type that differ.
 template <Described T>
 void differing(const std::string& path, const T& wanted, const T& got,
-               std::vector<std::string>& out) {
+               std::vector<LostField>& out) {
   LaunchSettings other;
   for (const LaunchFlag& leaf : leaves(all_fields(got), "")) other[leaf.key] = leaf.value;
   for (const LaunchFlag& leaf : leaves(all_fields(wanted), "")) {
-    const auto found = other.find(leaf.key);
-    if (found == other.end() || found->second != leaf.value) {
-      out.push_back(path + "." + leaf.key + " = " + (leaf.value.empty() ? "none" : leaf.value));
-    }
+    const std::string& found = other[leaf.key];
+    if (found != leaf.value) out.push_back({path + "." + leaf.key, leaf.value, found});
   }
+}
+
+// Without these a file would launch another plan, of another step time and memory.
+Result<void> check_kept(const std::vector<LostField>& lost, const std::string& framework) {
+  constexpr std::array<const char*, 12> kPlan = {"plan.tp",
+                                                 "plan.cp",
+                                                 "plan.context_parallel",
+                                                 "plan.pp",
+                                                 "plan.dp",
+                                                 "plan.ep",
+                                                 "plan.schedule",
+                                                 "plan.chunks",
+                                                 "plan.layers",
+                                                 "plan.recompute_modules",
+                                                 "plan.recompute_layers",
+                                                 "plan.recompute"};
+  for (const char* field : kPlan) {
+    const auto found = std::ranges::find(lost, field, &LostField::path);
+    if (found == lost.end()) continue;
+    const std::string key = found->path.substr(found->path.find('.') + 1);
+    std::string wanted = found->wanted;
+    std::ranges::replace(wanted, ' ', '+');
+    const std::string other =
+        found->got.empty() ? "without " + key : "with " + key + "=" + found->got;
+    return unsupported("a file of " + framework + " cannot express " + key + "=" + wanted +
+                           ", and would launch a plan " + other,
+                       "--emit",
+                       "choose a plan " + other + ", or write --emit yaml for the specification");
+  }
+  return {};
 }
 
 }  // namespace
@@ -377,6 +477,12 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
                        "--emit", "write --emit yaml for the specification, or plan");
   }
   ORRERY_TRY(const LaunchTable table, load_launch_table(catalog, framework));
+  const Accelerator& accelerator = scenario.cluster.accelerator;
+  if (const std::string& usual = accelerator.usual_software;
+      !usual.empty() && usual != table.software) {
+    return unsupported(accelerator.name + " runs " + usual + ", not " + table.title, "--emit",
+                       "write --emit yaml for the specification, or choose other accelerators");
+  }
   // With another schedule the file would launch another plan, of another step time and memory.
   ORRERY_TRY(const SoftwareProfile software, load_software(catalog, table.software));
   if (std::string lacking = lacking_schedule(software, scenario.plan); !lacking.empty()) {
@@ -388,11 +494,12 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
   const Plan plan = without_idle_fields(scenario.plan);
   const LaunchSettings settings = settings_of(scenario, plan, catalog);
   EmittedLaunch out;
-  out.flags = flags_for(table, settings);
+  ORRERY_RETURN_IF_ERROR(write_flags(table, settings, out));
 
   // What does not come back from these flags is not expressed by them.
   LaunchImport import(table, out.flags);
   set_cluster(import, scenario.cluster);
+  import.settings["model.num_layers"] = settings.find("model.num_layers")->second;
   import.apply();
   std::vector<std::string> assumed;
   const auto model = model_of({}, import.settings, table, catalog, assumed);
@@ -413,9 +520,15 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
       completed_plan(scenario.model, scenario.cluster, training, read_plan);
   const CompletedPlan completed_before =
       completed_plan(scenario.model, scenario.cluster, scenario.training, scenario.plan);
+  std::vector<LostField> lost;
   differing("plan", without_idle_fields(completed_before.plan),
-            without_idle_fields(completed_again.plan), out.not_expressed);
-  differing("training", completed_before.training, completed_again.training, out.not_expressed);
+            without_idle_fields(completed_again.plan), lost);
+  differing("training", completed_before.training, completed_again.training, lost);
+  ORRERY_RETURN_IF_ERROR(check_kept(lost, table.title));
+  for (const LostField& field : lost) {
+    out.not_expressed.push_back(field.path + " = " +
+                                (field.wanted.empty() ? "none" : field.wanted));
+  }
 
   std::vector<std::string> comment = {"Written by Orrery for " + table.title + ": " +
                                       scenario.model.name + " on " +
@@ -425,6 +538,7 @@ Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view 
     comment.push_back("What its flags cannot say, and is left at their defaults:");
     for (const std::string& field : out.not_expressed) comment.push_back("  " + field);
   }
+  for (const std::string& line : out.to_add) comment.push_back("Add " + line);
   out.text = launch_text(table, out.flags, comment);
   return out;
 }

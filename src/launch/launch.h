@@ -55,13 +55,15 @@ struct EmittedLaunch {
   LaunchFlags flags;
   std::string text;
   std::vector<std::string> not_expressed;  // "plan.placement = tp cp pp dp"
+  std::vector<std::string> to_add;         // what the file needs and Orrery does not know
 };
 
 // The frameworks of catalog launch, and their other names.
 std::vector<std::string> framework_names(const Catalog& catalog);
 
-// `scenario` holds a completed plan. `framework`: of catalog launch. Errors: an unknown framework,
-// a schedule that its software does not have.
+// `scenario` holds a completed plan. `framework`: of catalog launch. Errors: an unknown framework; an
+// accelerator whose usual software is another; a schedule that its software does not have; a
+// refusal of its table; degrees, layers, schedule or recomputation that its files do not express.
 Result<EmittedLaunch> emitted_launch(const Scenario& scenario, std::string_view framework,
                                      const Catalog& catalog);
 

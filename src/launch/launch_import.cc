@@ -143,8 +143,8 @@ bool LaunchImport::fits(const LaunchForm& form, LaunchSettings& variables) const
   const auto has_flag = [&](const auto& p) {
     return !is_unresolved(p.first) && matches(p.second, text_of(p.first), variables, settings);
   };
-  return std::ranges::all_of(form.when.all, has_field) &&
-         std::ranges::all_of(form.flags.all, has_flag);
+  return form.refused.empty() && std::ranges::all_of(form.flags.all, has_flag) &&
+         std::ranges::all_of(form.when.all, has_field);
 }
 
 void LaunchImport::apply(const LaunchRule& rule) {

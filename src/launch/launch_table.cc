@@ -31,7 +31,10 @@ Fields<LaunchForm> fields_of(const LaunchForm*) {
       .optional<&LaunchForm::flags>("flags and their patterns")
       .optional<&LaunchForm::means>("fields and their patterns")
       .optional<&LaunchForm::import>("read, but not written")
-      .optional<&LaunchForm::unsaid>("what the form cannot say: a sentence for the reader");
+      .optional<&LaunchForm::unsaid>("what the form cannot say: a sentence for the reader")
+      .optional<&LaunchForm::refused>("why nothing is written: a sentence with fields in braces")
+      .optional<&LaunchForm::instead>("fields of which other values are written")
+      .optional<&LaunchForm::add>("what the user has to add to the file");
 }
 
 Fields<LaunchRule> fields_of(const LaunchRule*) {
@@ -61,6 +64,9 @@ Fields<LaunchTable> fields_of(const LaunchTable*) {
       .required<&T::software>("profile of its runs")
       .optional<&T::script>("that a written shell script starts")
       .optional<&T::launcher>("flags of the launcher")
+      .optional<&T::node>(
+          "flags of the launcher on several nodes, and the variables that hold them")
+      .optional<&T::environment>("flags that are variables of the environment")
       .optional<&T::lists>("flags whose value is a list")
       .optional<&T::placeholder>("a value that stands for one that another file states")
       .optional<&T::renamed>("names of other releases")
@@ -77,7 +83,7 @@ namespace {
 std::vector<LaunchForm> forms_of(const LaunchRule& rule) {
   std::vector<LaunchForm> out;
   const auto form = [&](const std::string& flag, const std::string& field) {
-    return LaunchForm{{}, {{{rule.flag, flag}}}, {{{rule.field, field}}}, false, ""};
+    return LaunchForm{{}, {{{rule.flag, flag}}}, {{{rule.field, field}}}, false, "", "", {}, ""};
   };
   for (const auto& [word, value] : rule.words.all) out.push_back(form(word, value));
   if (rule.words.all.empty()) out.push_back(form("$x", "$x"));
@@ -347,15 +353,33 @@ std::string option(const LaunchFlag& flag, char separator) {
   return "--" + key + (flag.value == "true" ? "" : " " + quoted(flag.value));
 }
 
+bool is_among(const std::vector<std::string>& names, const std::string& key) {
+  return std::ranges::find(names, key) != names.end();
+}
+
 std::string shell_text(const LaunchTable& table, const LaunchFlags& flags) {
+  std::string exports;
   std::string launcher;
   std::string own;
+  bool several_nodes = false;
   for (const LaunchFlag& flag : flags) {
-    const bool before = std::ranges::find(table.launcher, flag.key) != table.launcher.end();
-    if (before) launcher += " " + option(flag, '_');
-    if (!before) own += "    " + option(flag, '-') + "\n";
+    if (is_among(table.environment, flag.key)) {
+      exports += "export " + flag.key + "=" + quoted(flag.value) + "\n\n";
+    } else if (is_among(table.launcher, flag.key)) {
+      launcher += " " + option(flag, '_');
+    } else {
+      own += "    " + option(flag, '-') + "\n";
+    }
+    several_nodes = several_nodes || (flag.key == "nnodes" && flag.value != "1");
   }
-  return "ARGS=(\n" + own + ")\n\ntorchrun" + launcher + " " + table.script +
+  if (several_nodes) {
+    launcher += " \\\n   ";
+    for (const auto& [key, variable] : table.node.all) {
+      launcher += " --" + key + " \"${" + variable + "}\"";
+    }
+    launcher += " \\\n   ";
+  }
+  return exports + "ARGS=(\n" + own + ")\n\ntorchrun" + launcher + " " + table.script +
          " \"${ARGS[@]}\" \"$@\"\n";
 }
 

@@ -18,9 +18,12 @@
 //                       + - *, / where it leaves no rest, and // which drops the rest; one unknown
 //                       variable is solved for, except below //
 //
-// `when` restricts a form to specifications with these fields. Rules are applied in the order of the
-// table, so that a pattern may name a field that an earlier rule sets. `import: true` marks forms
-// that are not written. `unsaid` is what a form cannot say: import lists the sentence.
+// `when` restricts a form to specifications with these fields, and may use the variables of both
+// sides. Rules are applied in the order of the table, so that a pattern may name a field that an
+// earlier rule sets. `import: true` marks forms that are not written. `unsaid` is what a form cannot
+// say: import lists the sentence. `refused` says why nothing can be written for a plan that the form
+// fits, with fields in braces ("{plan.pp} stages"); `instead` names the fields of which other values
+// would do. `add` is what the user has to write into the file.
 //
 // The tables are catalog/launch/*.yaml, with their sources; docs/launch.md explains them.
 #pragma once
@@ -56,7 +59,10 @@ struct LaunchForm {
   LaunchPatterns flags;
   LaunchPatterns means;
   bool import = false;
-  std::string unsaid;  // a form with it is not written either
+  std::string unsaid;   // a form with it is not written either
+  std::string refused;  // a form with it is not read
+  std::vector<std::string> instead;
+  std::string add;
   bool operator==(const LaunchForm&) const = default;
 };
 Fields<LaunchForm> fields_of(const LaunchForm*);
@@ -91,12 +97,14 @@ struct LaunchTable {
   std::string software;                // of runs that say nothing else
   std::string script;                  // that a written shell script starts
   std::vector<std::string> launcher;   // flags of torchrun, which stand before the script
-  std::vector<std::string> lists;      // flags whose value is a list
-  std::string placeholder;             // a value that stands for one that another file states
-  LaunchPatterns renamed;              // names of other releases: key or first parts of it
-  LaunchPatterns assumed;              // fields that neither the file nor the catalog says
-  LaunchPatterns defaults;             // of flags that no rule has: what changes nothing
-  std::vector<LaunchRule> rules;       // each with its forms, once read
+  LaunchPatterns node;                 // flags of torchrun on several nodes, and their variables
+  std::vector<std::string> environment;  // flags that are variables, which a script exports
+  std::vector<std::string> lists;        // flags whose value is a list
+  std::string placeholder;               // a value that stands for one that another file states
+  LaunchPatterns renamed;                // names of other releases: key or first parts of it
+  LaunchPatterns assumed;                // fields that neither the file nor the catalog says
+  LaunchPatterns defaults;               // of flags that no rule has: what changes nothing
+  std::vector<LaunchRule> rules;         // each with its forms, once read
   std::vector<IrrelevantFlags> irrelevant;
   Provenance provenance;
 };
