@@ -164,6 +164,8 @@ TEST(Emission, SaysThatTheBaseOfRotaryPositionsIsToBeAdded) {
   const auto rotary = written("llama-3.1-8b", "h100-sxm:8", "dp=8", "megatron-lm");
   EXPECT_THAT(rotary->to_add, testing::ElementsAre(HasSubstr("--rotary-base")));
   EXPECT_THAT(rotary->text, HasSubstr("--rotary-base"));
+  EXPECT_THAT(written("llama-3.1-8b", "h100-sxm:8", "dp=8", "nemo")->to_add,
+              testing::ElementsAre(HasSubstr("model.rotary_base")));
   EXPECT_THAT(written("gpt-3-1.3b", "h100-sxm:8", "dp=8", "megatron-lm")->to_add,
               testing::IsEmpty());
 }
