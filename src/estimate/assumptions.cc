@@ -41,11 +41,13 @@ std::string dropped_note(const PredictedStep& step) {
 
 }  // namespace
 
-std::vector<std::string> chosen_by_software(const Scenario& scenario, Workload workload) {
+std::vector<std::string> chosen_by_software(const Scenario& scenario, const Plan& plan,
+                                            Workload workload) {
   std::vector<std::string> out;
   for_each_field_by_software([&]<class T>(const FieldBySoftware<T>& field) {
     const T& usual = scenario.software.*field.usual;
-    if (usual == Plan{}.*field.chosen || (field.of_backward && workload == Workload::forward))
+    if (usual == Plan{}.*field.chosen || plan.*field.chosen != usual ||
+        (field.of_backward && workload == Workload::forward))
       return;
     if (std::ranges::find(scenario.plan_by_software, field.name) ==
         scenario.plan_by_software.end()) {
@@ -66,7 +68,7 @@ std::vector<std::string> assumptions(const PredictedStep& step) {
     out.insert(out.end(), more.begin(), more.end());
   };
   if (!scenario.software_stated) out.push_back(software_assumption(scenario.software));
-  add(chosen_by_software(scenario, scenario.training.workload));
+  add(chosen_by_software(scenario, plan, scenario.training.workload));
   if (plan.pp > 1 && plan.zero > scenario.software.pipeline_zero) {
     out.push_back(fmt::format("{} has no ZeRO {} beside a pipeline: priced as if it had",
                               scenario.software.name, plan.zero));

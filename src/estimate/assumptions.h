@@ -15,6 +15,7 @@ std::vector<std::string> assumptions(const PredictedStep& step);
 
 // The fields of the plan whose values are those of the software, where these are not any plan's and
 // mean something to that workload.
-std::vector<std::string> chosen_by_software(const Scenario& scenario, Workload workload);
+std::vector<std::string> chosen_by_software(const Scenario& scenario, const Plan& plan,
+                                            Workload workload);
 
 }  // namespace orrery

@@ -330,7 +330,7 @@ Result<Generation> generation(const Scenario& asked, const GenerationQuestion& q
     if (q.displaced_after) {
       ORRERY_RETURN_IF_ERROR(displace(part, asked.model, asked.training, *q.displaced_after));
     }
-    std::ranges::move(chosen_by_software(asked, Workload::forward),
+    std::ranges::move(chosen_by_software(asked, out.plan, Workload::forward),
                       std::back_inserter(out.assumed));
     runs.push_back(std::move(part));
   }

@@ -180,6 +180,7 @@ TEST(Generation, EncodersSeeTheirOwnPrompts) {
 // Steps that wait for nothing of the others are no slower, and as fast as their ranks compute; a
 // pipeline of layers then has no bubble. Keys and values of the whole image are kept for it.
 TEST(Generation, DisplacedStepsWaitForNothing) {
+  int shorter = 0;  // where attention does not hide the exchange anyway
   for (const char* plan : {"cp=4", "cp=4,context_parallel=ring", "pp=4"}) {
     SCOPED_TRACE(plan);
     const Scenario asked = image_scenario("flux-dev", "h100-sxm:4", plan);
@@ -187,6 +188,7 @@ TEST(Generation, DisplacedStepsWaitForNothing) {
     const Generation displaced = made(asked, {.steps = 20, .displaced_after = 1});
     const Generation none = made(asked, {.steps = 20, .displaced_after = 20});
     EXPECT_LE(displaced.time, all.time);
+    shorter += displaced.time < all.time ? 1 : 0;
     EXPECT_DOUBLE_EQ(none.time.value(), all.time.value());
     EXPECT_GT(denoiser(displaced).memory, denoiser(all).memory);
     const Generation one = made(image_scenario("flux-dev", "h100-sxm:1"), {.steps = 20});
@@ -194,6 +196,7 @@ TEST(Generation, DisplacedStepsWaitForNothing) {
     EXPECT_GT(gain, 2.9);
     EXPECT_LT(gain, 4.1);
   }
+  EXPECT_GE(shorter, 2);
   EXPECT_THAT(refused(image_scenario("flux-dev", "h100-sxm:1"), {.displaced_after = 1}),
               HasSubstr("displaced steps need ranks that wait for keys and values or for patches"));
 }

@@ -337,6 +337,7 @@ void complete_by_software(Spec& spec) {
     plan.*field.chosen = software.*field.usual;
     spec.scenario.plan_by_software.emplace_back(field.name);
   });
+  if (plan.pp > 1) choose_schedule(plan, software);
   if (spec.scenario.model.tables == 0) return;
   if (plan.ep == 1 && !stated("ep")) plan.ep = 0;
   if (plan.micro_batch == 1 && !stated("micro_batch")) plan.micro_batch = 0;

@@ -155,6 +155,21 @@ bool has_schedule(const SoftwareProfile& software, std::string_view schedule) {
          std::ranges::find(*software.schedules, schedule) != software.schedules->end();
 }
 
+void choose_schedule(Plan& plan, const SoftwareProfile& software) {
+  const bool one_chunk = plan.chunks <= 1;
+  if (!plan.schedule.empty() || has_schedule(software, one_chunk ? "1f1b" : "interleaved_1f1b")) {
+    return;
+  }
+  for (const std::string& name : *software.schedules) {
+    const auto schedule = find_schedule(name);
+    const int chunks = schedule ? (*schedule)->chunks : -1;
+    if (one_chunk ? chunks == 1 : chunks == 0 || chunks == plan.chunks) {
+      plan.schedule = name;
+      return;
+    }
+  }
+}
+
 std::string lacking_schedule(const SoftwareProfile& software, const Plan& plan) {
   if (plan.pp == 1) return "";
   const auto schedule = find_schedule(plan.schedule);

@@ -215,6 +215,10 @@ inline bool repeats_keys(const SoftwareProfile& software) {
 // Whether that schedule is among those it has, or which it has is not known.
 bool has_schedule(const SoftwareProfile& software, std::string_view schedule);
 
+// Gives a plan of several stages that names no schedule the first of the software's that its chunks
+// suit, where it has neither kind of 1F1B for them.
+void choose_schedule(Plan& plan, const SoftwareProfile& software);
+
 // "megatron-core-0.12 does not have dualpipev, only 1f1b, interleaved_1f1b", or "llm-foundry has no
 // pipeline": why it cannot run a completed plan. Empty if it can, as far as is known.
 std::string lacking_schedule(const SoftwareProfile& software, const Plan& plan);

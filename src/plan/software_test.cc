@@ -86,6 +86,21 @@ TEST(Software, EveryEntrySaysWhichSchedulesItHas) {
   EXPECT_EQ(lacking_schedule(*megatron, plan), "");
 }
 
+// A pipeline without a stated schedule runs one that the software has.
+TEST(Software, ChoosesAScheduleThatItHas) {
+  const auto chosen = [](const char* software, std::int64_t chunks) {
+    Plan plan;
+    plan.pp = 4;
+    plan.chunks = chunks;
+    choose_schedule(plan, *load_software(Catalog::built_in(), software));
+    return plan.schedule;
+  };
+  EXPECT_EQ(chosen("maxtext", 1), "gpipe");
+  EXPECT_EQ(chosen("maxtext", 3), "breadth_first");
+  EXPECT_EQ(chosen("megatron-core-0.12", 3), "");  // 1F1B of either kind, as plans are completed
+  EXPECT_EQ(chosen("llm-foundry", 1), "");
+}
+
 // A profile that does not say which schedules it has rules none out.
 TEST(Software, SchedulesThatAreNotKnownAreNotRestricted) {
   const auto profile = [](const std::string& schedules) {

@@ -161,12 +161,9 @@ class Search {
       measure(step, c);
       ++out.considered;
       if (c.room >= 0) {
-        // Longer than is simulated to the picosecond: its bound alone rejects it.
-        if (c.bound_ps <= kLongestExact.count()) {
-          out.fitting.push_back(c);
-        } else {
-          ++out.too_long;
-        }
+        const bool exact = c.bound_ps <= kLongestExact.count();  // else its bound rejects it
+        if (exact) out.fitting.push_back(c);
+        out.too_long += exact ? 0 : 1;
         continue;
       }
       ++out.rejected;
@@ -307,11 +304,11 @@ class Search {
   void find_best_that_fits() {
     surely_fitting_.reset();
     if (evaluated_.at(plans_.front()).roomy) return;
-    std::optional<std::size_t> best;
+    std::optional<std::size_t>& best = surely_fitting_;
     for (const auto& [i, e] : evaluated_) {
       if (e.roomy && e.step_ps != kTooLong && (!best || faster(i, *best))) best = i;
     }
-    surely_fitting_ = fastest([&](std::size_t i) { return fitting_[i].least_room >= 0; }, best);
+    best = fastest([&](std::size_t i) { return fitting_[i].least_room >= 0; }, best);
   }
 
   // ---- plans by what somebody else makes of them ----
@@ -382,19 +379,15 @@ class Search {
     std::sort(starts.begin(), starts.end(), [&](std::size_t a, std::size_t b) {
       return degrees(a) != degrees(b) ? degrees(a) < degrees(b) : faster(a, b);
     });
-    starts.erase(
-        std::unique(starts.begin(), starts.end(),
-                    [&](std::size_t a, std::size_t b) { return degrees(a) == degrees(b); }),
-        starts.end());
+    const auto repeated = std::ranges::unique(starts, {}, degrees);
+    starts.erase(repeated.begin(), repeated.end());
     for (std::size_t k = 0; k < starts.size() && !stopped(); ++k) {
       Plan at = plan(starts[k]);
       Evaluated best = evaluated_.at(starts[k]);
       while (const auto next = best_neighbour(at, best)) std::tie(at, best) = *next;
       report(0.95 + 0.05 * static_cast<double>(k + 1) / static_cast<double>(starts.size()));
-      if (at == plan(starts[k]) ||
-          std::find(improved_.begin(), improved_.end(), at) != improved_.end()) {
-        continue;
-      }
+      const bool known = std::ranges::find(improved_, at) != improved_.end();
+      if (known || at == plan(starts[k])) continue;
       const std::size_t i = fitting_.size() + improved_.size();
       improved_.push_back(at);
       evaluated_.emplace(i, best);
