@@ -896,8 +896,10 @@ class SearchDocument(Record):
     """with --python: what its function made of the plans"""
     not_searched: Records[str]
     """fields of a plan that were neither stated nor searched"""
-    schedules: str | None
-    """where nobody stated schedules: which were searched, and why"""
+    schedules: Records[str]
+    """pipeline schedules that were searched"""
+    schedules_line: str | None
+    """where nobody stated schedules: why these were searched"""
     never_tried: Records[str] | None
     """values of --axis that no valid plan has, each with the reason"""
     interrupted: bool
