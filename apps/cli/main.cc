@@ -42,7 +42,7 @@ Command tables_command(CLI::App& orrery);
 
 namespace {
 
-constexpr std::array<AddCommand, 18> kCommands = {
+constexpr std::array<AddCommand, 18> kAllCommands = {
     estimate_command, search_command,   compare_command,    forecast_command, import_command,
     check_command,    network_command,  collective_command, cluster_command,  fleet_command,
     catalog_command,  schedule_command, generate_command,   validate_command, calibrate_command,
@@ -75,7 +75,7 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
 
   std::vector<Command> commands;
-  for (const AddCommand add : kCommands) commands.push_back(add(app));
+  for (const AddCommand add : kAllCommands) commands.push_back(add(app));
 
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   if (argc > 1 && std::string_view(argv[1]) == "--complete") {
