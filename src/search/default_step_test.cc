@@ -31,6 +31,7 @@ TEST(DefaultStep, IsNearTheBestOfASearch) {
     EXPECT_EQ(step->training().global_batch, batch == 0 ? 64 : 1024);
     EXPECT_NE(estimate(*step).verdict, Verdict::does_not_fit);
     SearchSpace space;
+    space.cp = {1, 2};
     space.recompute = {Recompute::none};
     const auto found = search(spec.scenario, space, {}, Catalog::built_in());
     ASSERT_TRUE(found && !found->plans.empty());

@@ -35,8 +35,10 @@ Spec of_mixtral(const char* software) {
 Result<SearchResult> found_by(const Spec& spec, const std::vector<std::string>& named = {},
                               bool all_axes = false) {
   ORRERY_TRY(SearchSpace space, stated_space(spec, named));
+  space.tp = {4, 8};
   space.cp = {1};
   space.ep = {8};
+  space.micro_batch = {1};
   space.recompute = {Recompute::none, Recompute::selective};
   SearchOptions options;
   options.all_axes = all_axes;
@@ -132,8 +134,11 @@ TEST(SchedulesToSearch, DoNotDecideOnPlansOfOneStage) {
   std::vector<Seconds> best;
   for (const std::vector<std::string>& named :
        {std::vector<std::string>{"gpipe", "dualpipev"}, {"dualpipev", "gpipe"}, {"dualpipev"}}) {
-    const auto space = stated_space(spec, named);
+    auto space = stated_space(spec, named);
     ASSERT_TRUE(space);
+    space->tp = {1, 2};
+    space->cp = {1};
+    space->micro_batch = {1, 2};
     const auto found = search(spec.scenario, *space, {}, Catalog::built_in());
     ASSERT_TRUE(found && !found->plans.empty());
     best.push_back(found->plans.front().step_time);
@@ -146,7 +151,9 @@ TEST(SchedulesToSearch, DoNotDecideOnPlansOfOneStage) {
 // Software without 1F1B does the work of one stage in its order all the same.
 TEST(SchedulesToSearch, LeaveOneStageAlone) {
   const Spec spec = of_mixtral("maxtext");
-  const SearchSpace space = default_space(spec.scenario, {});
+  SearchSpace space = default_space(spec.scenario, {});
+  space.cp = {1};
+  space.ep = {8};
   EXPECT_EQ(space.schedules, (std::vector<std::string>{"gpipe", "breadth_first"}));
   std::size_t alone = 0;
   for (const CandidateGroup& group : groups(space, spec.scenario)) {
