@@ -139,9 +139,9 @@ TEST(Search, NothingFitsIsAnAnswerThatNamesTheShortfall) {
 TEST(Search, PlansOfTheSameTimeAndMemoryAreListedOnce) {
   Scenario recommendation;
   recommendation.model = *load_model("dlrm-dcnv2-mlperf", Catalog::built_in());
-  recommendation.cluster = *parse_cluster("h100-sxm:16", Catalog::built_in());
+  recommendation.cluster = *parse_cluster("h100-sxm:8", Catalog::built_in());
   recommendation.training.global_batch = 32768;
-  for (const Scenario& s : {scenario("llama-3-8b", 16, "h100-sxm:64", 8192, 128), recommendation}) {
+  for (const Scenario& s : {scenario("llama-3-8b", 4, "h100-sxm:8", 4096, 64), recommendation}) {
     const auto found = search(s, {}, {}, Catalog::built_in());
     ASSERT_TRUE(found) << found.error().text();
     std::set<std::pair<Seconds, ByteCount>> seen;
