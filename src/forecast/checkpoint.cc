@@ -4,6 +4,7 @@
 
 #include "forecast/each_site.h"
 #include "forecast/share.h"
+#include "model/recommendation/recommendation.h"
 
 namespace orrery {
 namespace {
@@ -47,14 +48,29 @@ Result<void> check(const CheckpointPolicy& policy) {
   return check_share(policy.memory->survives, "forecast.checkpoint.memory.survives", "probability");
 }
 
+namespace {
+
+// Of embedding tables and the states of their optimizer, on accelerators, hosts and disks.
+Bytes table_bytes(const Model& model) {
+  Bytes out;
+  const Recommender* r = recommender_of(model);
+  if (r == nullptr) return out;
+  for (const EmbeddingTable& t : tables_of(*r)) {
+    out += (row_bytes(*r, t.width) + row_state(*r, t.width)) * t.rows;
+  }
+  return out;
+}
+
+}  // namespace
+
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
-                               const CheckpointPolicy& policy, Bytes tables) {
+                               const CheckpointPolicy& policy) {
   const Bytes a_parameter = tensor_element_size(training.precision) + optimizer_state(training);
   const auto accelerators = static_cast<double>(cluster.accelerators);
   const auto nodes = static_cast<double>(nodes_of(cluster));
   CheckpointCost out;
   out.size = policy.size.value_or(
-      (trained_parameters(model) - table_parameters(model)) * a_parameter + tables);
+      (trained_parameters(model) - table_parameters(model)) * a_parameter + table_bytes(model));
   out.bandwidth = policy.bandwidth.value_or(std::min(kStorageOfNode * nodes, kStorageOfAll));
   const Seconds write = out.size / out.bandwidth;
   const Bytes shard = out.size / accelerators;

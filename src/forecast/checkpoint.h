@@ -2,7 +2,7 @@
 // it, the time until it is of use, and the time to load it.
 //
 //   bytes      trained parameters x (weight + optimizer state), as in lower/stage_memory.h; of
-//              embedding tables what the ranks hold that share them, each as much as the fullest
+//              embedding tables their rows and those of their optimizer, wherever they lie
 //   to host    bytes / accelerators / bandwidth of the link to the host
 //   blocking       blocked = durable = bytes / bandwidth of the storage
 //   asynchronous   blocked = to host,  durable = to host + bytes / bandwidth
@@ -69,8 +69,7 @@ struct CheckpointCost {
   SaveCost storage;
   std::optional<SaveCost> memory;  // where there are replicas
 };
-// `tables`: embedding tables that ranks share, and the states of their optimizer.
 CheckpointCost checkpoint_cost(const Model& model, const Training& training, const Cluster& cluster,
-                               const CheckpointPolicy& policy, Bytes tables = {});
+                               const CheckpointPolicy& policy);
 
 }  // namespace orrery

@@ -316,10 +316,8 @@ Result<void> describe_run(RunForecast& out, const PredictedStep& step, const Est
   out.step_interval.high *= out.step_time / estimate.step_time;
   out.accelerators = step.cluster().accelerators;
   out.nodes = nodes_of(step.cluster());
-  const RankTables tables = step.costs.held(0).tables;  // models with tables have one stage
-  out.checkpoint = checkpoint_cost(
-      step.model(), step.training(), step.cluster(), question.checkpoint,
-      (tables.weights + tables.optimizer_state) * static_cast<double>(step.plan().ep));
+  out.checkpoint =
+      checkpoint_cost(step.model(), step.training(), step.cluster(), question.checkpoint);
   return {};
 }
 

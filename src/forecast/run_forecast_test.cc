@@ -10,6 +10,7 @@
 
 #include "estimate/spec.h"
 #include "lower/stage_memory.h"
+#include "model/family.h"
 
 namespace orrery {
 namespace {
@@ -126,6 +127,14 @@ TEST(RunForecast, SavesTablesAsTheyAreHeld) {
   const double held = 128 * static_cast<double>(memory.parameters + memory.optimizer_states);
   EXPECT_LT(run->checkpoint.size.value(), held);
   EXPECT_GT(run->checkpoint.size.value(), 0.9 * held);
+  // Tables that lie in memory of the host are saved as well.
+  Value document = spec.scenario.model.family->write(spec.scenario.model);
+  document.set("table_memory", Value::text("host"));
+  const auto on_hosts = read_model(Document{"on hosts", document});
+  ASSERT_TRUE(on_hosts) << on_hosts.error().text();
+  const CheckpointCost cost =
+      checkpoint_cost(*on_hosts, step->training(), spec.scenario.cluster, {});
+  EXPECT_EQ(cost.size, run->checkpoint.size);
 }
 
 TEST(RunForecast, GainsFromWhatSavesWithoutWaiting) {
