@@ -81,6 +81,20 @@ Reasons ranges(const JudgedPlan& judged) {
   return out;
 }
 
+Reasons ranks(const JudgedPlan& judged) {
+  const Plan& plan = judged.plan;
+  const std::int64_t gpus = judged.cluster.accelerators;
+  if (plan.dp == 0) {
+    return {fmt::format("tp {} x cp {} x pp {} does not divide {} {}s", plan.tp, plan.cp, plan.pp,
+                        gpus, accelerator_noun(judged.cluster))};
+  }
+  const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
+                         static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
+  if (product == static_cast<double>(gpus)) return {};
+  return {fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} {}s of the cluster", plan.tp,
+                      plan.cp, plan.pp, plan.dp, gpus, accelerator_noun(judged.cluster))};
+}
+
 Reasons divided(const JudgedPlan& judged) {
   return judged.model.family->division_problems(
       judged.model, division(judged.cluster, judged.training, judged.plan));
@@ -212,23 +226,6 @@ Reasons stated_layers(const JudgedPlan& judged) {
                               plan.layers.size(), stages));
   } else if (sum != layers) {
     out.push_back(fmt::format("layers add up to {}, the model has {}", sum, layers));
-  }
-  return out;
-}
-
-Reasons ranks(const JudgedPlan& judged) {
-  const Plan& plan = judged.plan;
-  const std::int64_t gpus = judged.cluster.accelerators;
-  Reasons out;
-  if (plan.dp == 0) {
-    out.push_back(fmt::format("tp {} x cp {} x pp {} does not divide {} {}s", plan.tp, plan.cp,
-                              plan.pp, gpus, accelerator_noun(judged.cluster)));
-  } else if (const double product = static_cast<double>(plan.tp) * static_cast<double>(plan.cp) *
-                                    static_cast<double>(plan.pp) * static_cast<double>(plan.dp);
-             product != static_cast<double>(gpus)) {
-    out.push_back(fmt::format("tp {} x cp {} x pp {} x dp {} is not the {} {}s of the cluster",
-                              plan.tp, plan.cp, plan.pp, plan.dp, gpus,
-                              accelerator_noun(judged.cluster)));
   }
   return out;
 }
